@@ -1,6 +1,6 @@
 // Administration: the types of the admin interface, that is, the documents on the admin socket and the client that
-// `regentctl` uses. Owns names, document formats and paths. PairingService decides what a call does, and regentctl
-// how it is displayed.
+// `regentctl` uses. It defines names, document formats and paths. PairingService decides what a call does, and
+// regentctl how it is displayed.
 //
 // The interface is JSON over HTTP on a Unix socket. Members are camelCase. Times are epoch milliseconds and durations
 // milliseconds (`…Ms`), both numbers. A list is an array. An error is {"error":{"code","message","hint"}}. PUT adds a

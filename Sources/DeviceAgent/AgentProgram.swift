@@ -58,7 +58,7 @@ public enum AgentProgram {
   ]
 }
 
-/// Values that all commands need.
+/// The values that all commands of `regent` need.
 struct AgentContext: Sendable {
   let version: String
   let buildTime: Int64
@@ -82,9 +82,9 @@ struct AgentContext: Sendable {
     return try await call.console.progress("asking \(service)") { try await question(try await source(settings)) }
   }
 
-  /// Unblocks the signals, so that they end this process.
+  /// Unblocks the signals that `pair` and `daemon` handle, so that they end this process.
   ///
-  /// Every command except `pair` and `daemon` calls this.
+  /// Every other command calls this.
   func hearsNoSignals() { held.letGoForExec() }
 }
 

@@ -1,7 +1,7 @@
 internal import RegentHTTPCodec
 
 extension Response {
-  /// The bytes of the response with a fixed date, for tests that call a handler without a server.
+  /// The bytes of the response as they are sent, with a fixed date, for tests that call a handler without a server.
   package func wireBytes(toHead: Bool) -> [UInt8] {
     let sound = isFaulty ? Response(.internalServerError) : self
     var bytes: [UInt8] = []

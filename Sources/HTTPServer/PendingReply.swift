@@ -3,8 +3,8 @@ internal import RegentPlatform
 
 /// A reply that a handler completes later, once and from any thread.
 ///
-/// If the last reference is released before, the client gets a 500, so that a forgotten reply does not leave the client
-/// waiting.
+/// If the last reference to the reply is released before, the client gets a 500, so that a forgotten reply does not
+/// leave the client waiting.
 public final class PendingReply: Sendable {
   let ticket: ReplyTicket
 
@@ -17,20 +17,22 @@ public final class PendingReply: Sendable {
 
   /// Sends the response.
   ///
-  /// Returns false, and does nothing, if the reply was completed before or the client is gone.
+  /// Returns false, and does nothing, if the reply was completed before or the client has left.
   @discardableResult
   public func complete(_ response: Response) -> Bool { ticket.complete(response) }
 
   /// Calls `body` once if the client leaves or the reply's deadline passes before `complete`.
   ///
-  /// The call is made on the loop's thread and must not block; if the reply is already abandoned, it is made at once. A
-  /// second closure replaces the first.
+  /// The loop's thread calls `body`, which must not block. If the reply is already abandoned, `body` is called at once.
+  /// A second closure replaces the first.
   public func onAbandoned(_ body: @escaping @Sendable () -> Void) { ticket.onAbandoned(body) }
 
-  /// Whether the client has left or the deadline has passed.
+  /// Whether the client has left or the deadline of the reply has passed.
   public var isAbandoned: Bool { ticket.isAbandoned }
 
-  /// Abandons the reply; for in-process callers that no longer wait for it.
+  /// Abandons the reply.
+  ///
+  /// For in-process callers that no longer wait for it.
   public func abandon() { _ = ticket.abandon() }
 
   deinit { ticket.complete(Response(.internalServerError)) }
@@ -49,7 +51,7 @@ private final class ClosureSink: ReplySink {
 
 /// The state that a pending reply and its connection share.
 ///
-/// The first thread that moves it out of `open` decides the outcome.
+/// The first thread that changes the state from `open` decides the outcome.
 final class ReplyTicket: Sendable {
   private enum ReplyTicketState {
     case open((@Sendable () -> Void)?)
@@ -93,7 +95,9 @@ final class ReplyTicket: Sendable {
     state.withLock { if case .abandoned = $0 { true } else { false } }
   }
 
-  /// Abandons the reply; returns false if it was completed or abandoned before.
+  /// Abandons the reply.
+  ///
+  /// Returns false if it was completed or abandoned before.
   @discardableResult
   func abandon() -> Bool {
     let (isFirst, tell) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in

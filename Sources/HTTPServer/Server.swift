@@ -4,14 +4,14 @@ internal import RegentPlatform
 ///
 /// It listens from its creation until `stop`, which the program must call: the threads do not end by themselves.
 public final class Server: Sendable {
-  /// The addresses on which it listens, with the ports that the kernel chose, in the order of the listeners.
+  /// The addresses on which the server listens, with the ports that the kernel chose, in the order of the listeners.
   public let addresses: [ListenAddress]
 
   private let acceptor: Acceptor
   private let loops: [EventLoop]
   private let contexts: [TLSContext]
   private let pulsesAsked = Locked(0)
-  /// A thread for each loop, then that of the acceptor; empty after `stop`.
+  /// The threads of the loops, then that of the acceptor; empty after `stop`.
   private let threads: Locked<[DedicatedThread]>
 
   /// Binds every listener and starts the threads; if it throws, no listener stays bound.
@@ -45,7 +45,8 @@ public final class Server: Sendable {
       for (index, loop) in loops.enumerated() {
         running.append((loop, try startThread("http-loop-\(index)", turns: .short) { loop.run() }))
       }
-      // With a normal time slice, a client that connects to a busy core would wait for the kernel's next tick (4 ms).
+      // The thread asks the kernel for the shortest time slice. With a normal one, a client that connects to a busy
+      // core would wait for the kernel's next tick (4 ms).
       let accepting = try startThread("http-accept", turns: .shortest) { acceptor.run() }
       threads = Locked(running.map(\.thread) + [accepting])
     } catch {
@@ -58,7 +59,7 @@ public final class Server: Sendable {
     }
   }
 
-  /// The counters since the start.
+  /// The counters of the server since its start.
   public var statistics: Statistics {
     var sum = Statistics()
     sum.accepted = acceptor.accepted.now
@@ -102,7 +103,7 @@ public final class Server: Sendable {
 
   /// Stops accepting, waits at most `limit` for requests in progress, then closes the remaining connections.
   ///
-  /// It blocks until all threads have ended, so a handler must not call it. A second call returns at once.
+  /// The call blocks until all threads have ended, so a handler must not call it. A second call returns at once.
   public func stop(within limit: Duration = .seconds(5)) {
     let threads = threads.withLock { threads in
       defer { threads = [] }

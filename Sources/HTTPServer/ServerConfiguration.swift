@@ -5,7 +5,7 @@ public import RegentHTTPCodec
 public struct ServerConfiguration: Sendable {
   /// The number of event loops, which are threads; the default is the number of cores that this process may use.
   public var loops = ServerConfiguration.usableCores
-  /// The maximum size of a request head.
+  /// The maximum size of the head of a request.
   public var head = HeadLimits()
   /// The maximum length of a request body in bytes.
   public var bodyBytes = 256 * 1024
@@ -16,15 +16,17 @@ public struct ServerConfiguration: Sendable {
   /// The maximum number of connections of one source (an IPv4 address or IPv6 /64) that have not sent a valid request
   /// yet, or have an unfinished request or response.
   ///
-  /// Other connections are not counted, so that many TVs can share one address.
+  /// Other connections do not count, so that many TVs can share one address.
   public var unprovenConnectionsPerSource = 512
   /// The maximum number of buffered bytes of all connections: incomplete requests, requests being handled, and unread
   /// responses.
   ///
   /// The first 4 KiB of each connection are not counted. A source may use at most as many bytes as remain free, so that
-  /// something is left for the next source. What exceeds this gets a 503 and is closed.
+  /// something is left for the next source. A connection that exceeds the limit gets a 503 and is closed.
   public var bufferedBytes = 64 * 1024 * 1024
-  /// Whether connections from an address count for the limits per source; those from trusted proxies do not.
+  /// Whether connections from an address count for the limits per source.
+  ///
+  /// Connections from trusted proxies do not.
   public var countsSource: @Sendable (IPAddress) -> Bool = { _ in true }
   /// The users of this machine who may use all connections of a Unix socket; nil if every user may.
   ///
@@ -37,14 +39,16 @@ public struct ServerConfiguration: Sendable {
   /// range in `/etc/subuid` has 65,536. The members of a named group share another quarter before they count as other
   /// users.
   public var namedUsers: NamedUsers?
-  /// The number of pipelined requests of one connection that are answered before other connections get their turn.
+  /// The number of pipelined requests of one connection that are answered before other connections are served.
   public var pipelinedRequestsPerTurn = 32
   public var deadlines = Deadlines()
-  /// Headers that every response has.
+  /// The headers that every response has.
   public var standingHeaders = CommonHeaders()
-  /// Makes the server's own response, from a status and a sentence, to a request that is invalid or came too late.
+  /// Makes the server's own response, from a status and a sentence, to a request that is invalid or exceeds a deadline.
   public var refusal: @Sendable (Status, String) -> Response = { .text($0, $1 + "\n") }
-  /// The same for a request whose head was read, with its encoded path; if it returns nil, `refusal` is used.
+  /// Makes the server's own response to an invalid request whose path is known, from a status and the encoded path.
+  ///
+  /// If it returns nil, `refusal` is used.
   public var refusalAtPath: (@Sendable (Status, [UInt8]) -> Response?)?
 
   public init() {}
@@ -62,8 +66,8 @@ public struct ServerConfiguration: Sendable {
   var connectionsPerUser: Int { max(1, connections / 4) }
   var connectionsOfUsers: Int { max(1, connections / 4 * 3) }
 
-  /// The distance from the connection limit at which the server starts to close idle connections, so that new ones are
-  /// seldom refused.
+  /// How far below the connection limit the server starts to close idle connections, so that it seldom has to refuse
+  /// new ones.
   var connectionHeadroom: Int { connections / 64 }
 
   private static var usableCores: Int { Int(regent_usable_cores()) }

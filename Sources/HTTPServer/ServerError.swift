@@ -4,7 +4,7 @@ public enum ServerError: Error, Sendable, Hashable {
   case addressInUse(ListenAddress)
   /// The address does not belong to this machine, this user may not use it, or the folder of the socket is missing.
   case cannotListen(ListenAddress, reason: String)
-  /// The path of the Unix socket is that of another kind of file.
+  /// The path of the Unix socket is used by a file that is no socket.
   case notASocket(path: String)
   /// The certificate or key file cannot be used.
   case certificate(file: String, reason: String)

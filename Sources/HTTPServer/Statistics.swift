@@ -13,9 +13,9 @@ public struct Statistics: Sendable, Hashable {
   public var evicted = 0
   /// Connections that were cut by a deadline.
   public var timedOut = 0
-  /// Pending replies whose client left or whose deadline passed.
+  /// Pending replies whose client left, or whose deadline passed, before the handler completed them.
   public var abandoned = 0
-  /// Responses that were replaced by a 500 because of an unsafe header.
+  /// Responses that were replaced by a 500, because the handler had set an unsafe header.
   public var faulty = 0
   public var failedHandshakes = 0
   /// How often accepting was paused because there were no file descriptors left.

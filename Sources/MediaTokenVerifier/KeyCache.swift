@@ -15,7 +15,7 @@ final class KeyCache: Sendable {
 
   private struct KeyCacheState: Sendable {
     var keys: JWKSet?
-    /// The time at which the keys become stale, in nanoseconds on the boot-time clock.
+    /// The time at which the cached keys become stale, in nanoseconds on the boot-time clock.
     var old: UInt64 = 0
     /// No fetch starts before this time, in nanoseconds on the boot-time clock.
     var nextFetch: UInt64 = 0
@@ -57,9 +57,9 @@ final class KeyCache: Sendable {
 
   /// The result of looking up a key id.
   enum Found: Sendable {
-    /// The cache is empty.
+    /// The cache has no keys at all.
     case noKeys
-    /// No cached key has this id.
+    /// The cache has keys, but none with this id.
     case unknownKey
     case key(VerifyingKey)
   }
@@ -70,7 +70,7 @@ final class KeyCache: Sendable {
   func key(_ keyID: String) async -> Found {
     let now = uptime()
     let (found, task) = state.withLock { state in look(for: keyID, &state, now) }
-    // A stale key is used while newer keys are fetched. An unknown id has to wait for the fetch.
+    // A stale key is still used while newer keys are fetched. A token with an unknown key id waits for the fetch.
     if case .key = found { return found }
     guard let task else { return found }
     _ = await task.value
@@ -98,7 +98,7 @@ final class KeyCache: Sendable {
     return keys.key(keyID, .rs256).map { .key($0) } ?? .unknownKey
   }
 
-  /// Returns the running fetch, or starts one if it is due.
+  /// Returns the running fetch of the keys, or starts one if it is due.
   private func begin(_ state: inout KeyCacheState, at now: UInt64) -> Task<MediaTokenKeyError?, Never>? {
     if let running = state.running { return running }
     // A key set that was given as text never changes.

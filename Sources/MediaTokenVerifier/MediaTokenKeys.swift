@@ -6,9 +6,7 @@ import RegentPlatform
 /// The source of the service's public keys.
 @nonexhaustive
 public enum MediaTokenKeys: Hashable, Sendable {
-  /// The text of a JWK set, as the service publishes it.
-  ///
-  /// It is never fetched again.
+  /// A JWK set (a list of public keys) as text, as the service publishes it. It is never fetched again.
   case text(String)
   /// The path of a file with a JWK set.
   ///
@@ -21,7 +19,7 @@ public enum MediaTokenKeys: Hashable, Sendable {
 /// The reason why the verifier has no keys.
 @nonexhaustive
 public enum MediaTokenKeyError: Error, Hashable, Sendable {
-  /// The file cannot be read.
+  /// The file with the key set cannot be read.
   case unreadable(String)
   /// The service cannot be reached, or does not answer with status 200.
   case unreachable(String)
@@ -30,7 +28,7 @@ public enum MediaTokenKeyError: Error, Hashable, Sendable {
 }
 
 extension MediaTokenKeyError: CustomStringConvertible {
-  /// A sentence that says what is wrong.
+  /// A sentence that says why the verifier has no keys.
   public var description: String {
     switch self {
     case .unreadable(let why): "the keys cannot be read: \(why)"
@@ -40,11 +38,13 @@ extension MediaTokenKeyError: CustomStringConvertible {
   }
 }
 
-/// A key set, and how long to use it before it is fetched again.
+/// A key set, and how long the verifier uses it before it fetches the keys again.
 struct FetchedKeys: Sendable {
-  /// The bounds of the age: a service's `max-age` outside of one minute to one day is clamped.
+  /// The shortest and the longest time for which keys are used.
+  ///
+  /// A service's `max-age` outside of it is clamped.
   static let ages = Duration.seconds(60)...Duration.seconds(86_400)
-  /// The age when the response has no `max-age`.
+  /// How long keys are used when the response has no `max-age`.
   static let usualAge = Duration.seconds(300)
 
   var keys: JWKSet
@@ -71,7 +71,7 @@ extension MediaTokenKeys {
     }
   }
 
-  /// Returns the keys of a text or a file, or `nil` for a URL, which needs the network.
+  /// Returns the keys of a text or a file, or `nil` for a URL, because a URL needs the network.
   func fetchAtOnce() throws(MediaTokenKeyError) -> FetchedKeys? {
     switch self {
     case .text(let text):

@@ -1,5 +1,6 @@
-// MediaTokenVerifier: the library that a stream server links to check short media tokens offline. Owns the checks and
-// the cache of published keys. RegentPairingWire parses the token's text; RegentCryptography checks the signature.
+// MediaTokenVerifier: the library that a stream server links to check short media tokens offline. It contains the
+// checks and the cache of published keys. RegentPairingWire parses the token's text; RegentCryptography checks the
+// signature.
 
 import RegentCryptography
 public import RegentPairing
@@ -150,7 +151,7 @@ extension MediaTokenVerifier {
 
   /// Returns the contents of a token with a valid signature, for the C interface.
   ///
-  /// Does not say whether the token is valid.
+  /// The contents do not say whether the token is valid.
   package func contents(of token: String) -> MediaTokenContents? { checkNow(token, nil, nil, nil).contents }
 
   /// Checks a token without a requestor, for the C function `media_token_verify`.

@@ -6,5 +6,5 @@
 //   files, the headers of each response and one view model for each page state. It has no state, clock or store.
 // - `OAuth` serves the same steps in OAuth's wire form, and `Clients` registers the clients that may use it.
 // - `Platform` signs apps in with their box's account. `Administration` serves the operator's socket.
-// - `Nodes` contains what a service does when it shares its store with other nodes. With a store of its own, `Nodes`
-//   does nothing.
+// - `Nodes` contains what a service does when it shares its store with other nodes. When the process is the only node,
+//   `Nodes` does nothing.

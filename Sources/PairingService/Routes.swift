@@ -2,9 +2,9 @@ package import HTTPServer
 package import RegentHTTPCodec
 internal import RegentPairingWire
 
-/// The routes of the service.
+/// Collects the routes of the whole service.
 package enum ServiceRoutes {
-  /// The routes of the protocol, in the order in which a box uses them.
+  /// The routes of protocol V1 and OAuth for devices, in the order in which a box uses them.
   package static func devices(_ core: ServiceCore) -> Routes {
     var routes = Routes()
     HealthRoutes(core).mount(&routes)
@@ -23,14 +23,14 @@ package enum ServiceRoutes {
     return routes
   }
 
-  /// The routes of the protocol and the pages for phones.
+  /// The routes of the protocols for devices and those of the pages for phones.
   package static func all(_ core: ServiceCore, _ phone: Phone) -> Routes {
     var routes = devices(core)
     phone.mount(&routes)
     return routes
   }
 
-  /// The response to a request that no route accepts.
+  /// The response to a request that matches no route.
   ///
   /// It repeats nothing of the request, so that it cannot be used for injection.
   package static func refuse(_ request: Request, _ refusal: Refusal) -> Response {
@@ -40,8 +40,9 @@ package enum ServiceRoutes {
     return response
   }
 
-  /// The 503 of a node that cannot decide anything now: JSON or XML on a path for programs, `page` on a path for
-  /// people.
+  /// The 503 of a node that cannot decide anything now.
+  ///
+  /// A path for programs gets JSON or XML, a path for browsers gets `page`.
   static func unavailable(_ request: Request, page: (Request) -> Response) -> Response {
     guard var response = answer(.serviceUnavailable, to: request) else { return page(request) }
     response.addRetryAfter(ClockGuardPause.span)
@@ -49,7 +50,7 @@ package enum ServiceRoutes {
     return response
   }
 
-  /// The response with this status for a path that programs call; nil for paths that only browsers open.
+  /// The response with this status for a path that programs request; nil for paths that only browsers open.
   private static func answer(_ status: Status, to request: Request) -> Response? {
     let path = String(decoding: request.path.prefix(16), as: UTF8.self)
     if path.hasPrefix("/oauth/") { return OAuthFrame.refusal(status, to: request) }
@@ -64,7 +65,7 @@ package enum ServiceRoutes {
     return response
   }
 
-  /// The 503 that the service sends while it starts.
+  /// The 503 that the service sends while it is starting.
   package static func starting(_ request: Request) -> Response {
     let isOAuth = isOAuth(request.path)
     var response =
@@ -77,17 +78,17 @@ package enum ServiceRoutes {
   }
 
   /// The response for a request that the HTTP engine itself refuses after reading its path; nil where the engine's
-  /// plain text is enough.
+  /// plain text suffices.
   package static func engineRefusal(_ status: Status, _ path: [UInt8]) -> Response? {
     guard isOAuth(path) else { return nil }
     var response = OAuthFrame.refusal(status)
-    // The engine has not read the `Origin` header, so the permission for cross-origin pages is always sent.
+    // The CORS header is always sent, because the engine has not read the request's `Origin` header.
     CrossOrigin.allow(&response)
     if status == .serviceUnavailable { response.addHeader(.retryAfter, "5") }
     return response
   }
 
-  /// Whether a path, as the client sent it, is an OAuth path, also behind the path prefix of the public address.
+  /// Whether a path, as the client sent it, is an OAuth path, with or without the path prefix of the public address.
   private static func isOAuth(_ path: [UInt8]) -> Bool {
     String(decoding: path, as: UTF8.self).contains("/oauth/")
   }

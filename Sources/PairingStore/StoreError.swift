@@ -1,39 +1,39 @@
 public import RegentPairing
 
-/// Why a verb failed.
+/// Why a store operation failed.
 ///
-/// Except with `unknownOutcome`, the verb has changed nothing.
+/// Except with `unknownOutcome`, the operation has changed nothing.
 public enum StoreError: Error, Hashable, Sendable {
-  /// The state of the code does not allow the change.
+  /// The change of a code was refused, because the code's state does not allow it.
   case refused(PairingRefusal)
-  /// The sign-in is not valid: its account, integration or row key is missing, disabled or revoked.
+  /// The sign-in is not valid: its account, integration or key pair for row signatures is missing, disabled or revoked.
   case notInForce(AuthenticationRefusal)
   /// The temporary pass is used up or cannot be used.
   case pass(TemporaryPassRefusal)
-  /// The box's assertion was not accepted.
+  /// The assertion with which a box signs an app in was not accepted.
   case exchange(ExchangeRefusal)
   /// The record does not exist.
   ///
   /// `what` names its kind and never contains a secret.
   case notFound(what: String)
-  /// The code, or id, is in use.
+  /// The code, or the id, of the new record is already in use.
   ///
-  /// Generate a new one and try again.
+  /// The caller generates a new one and tries again.
   case codeTaken
-  /// The limit of pending codes is reached.
+  /// The maximum number of pending codes is reached.
   case tooManyLiveCodes(limit: Int)
-  /// The limit of clients that registered themselves is reached.
+  /// The maximum number of clients that registered themselves is reached.
   case tooManyClients(limit: Int)
   case sessionEnded
   /// The record has changed since the caller read it.
   ///
-  /// Read it again and decide anew.
+  /// The caller reads it again and decides anew.
   case changedMeanwhile(what: String)
   /// The database cannot store this text, so a retry is useless.
   ///
   /// `what` names the kind of text and never repeats it.
   case unkeepable(what: String)
-  /// The disk is full: nothing was written.
+  /// The disk is full, so nothing was written.
   ///
   /// Reads still work.
   case diskFull
@@ -41,15 +41,15 @@ public enum StoreError: Error, Hashable, Sendable {
   case unavailable(reason: String)
   /// The store does not know whether the change was written.
   ///
-  /// Reopen the store and repeat the verb: every verb may be repeated.
+  /// The caller reopens the store and repeats the operation. Every operation may be repeated.
   case unknownOutcome(reason: String)
 }
 
 extension StoreError {
-  /// The kind of failure of the store itself.
+  /// How the store itself fails: the disk is full, the database is away, or the outcome of a write is unknown.
   public enum Outage: Hashable, Sendable { case full, away, unknown }
 
-  /// The kind of outage; nil when the store works and has refused this call.
+  /// The kind of outage that caused this error; nil when the store works and has refused the operation.
   public var outage: Outage? {
     switch self {
     case .diskFull: .full

@@ -2,7 +2,7 @@
 public enum StoreKeyFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The master key does not have 32 bytes.
   case masterKeyLength(found: Int)
-  /// The data key cannot be decrypted: it was encrypted with another master key, or was changed.
+  /// The data key cannot be decrypted: it was encrypted with another master key, or its stored bytes were changed.
   case wrongMasterKey(dataKey: String)
   /// The data key is missing although other data keys exist.
   case missingDataKey(String)

@@ -2,7 +2,8 @@ import PairingStore
 package import PostgreSQL
 import RegentJSON
 
-// Maps the names that the shared verbs use to PostgreSQL's; see PairingStoreRows. The contexts are in Transactions/.
+// Maps the names that the shared store operations use to PostgreSQL's; see PairingStoreRows. The contexts are in
+// Transactions/.
 
 package typealias RowStore = PostgreSQLStore
 package typealias Row = PostgreSQL.Row
@@ -14,11 +15,11 @@ enum Dialect {
   static let place = "ctid"
   /// A LIMIT that limits nothing.
   static let noLimit = "LIMIT ALL"
-  /// The bytes of a provider's name, in hexadecimal.
+  /// The SQL expression for the bytes of a provider's name, in hexadecimal.
   static let providerInHex = "upper(encode(convert_to(provider, 'UTF8'), 'hex'))"
-  /// A provider's name.
+  /// The SQL expression for a provider's name in queries that must not use the index on it.
   ///
-  /// PostgreSQL's planner avoids the index on it without help.
+  /// PostgreSQL's planner avoids that index without help.
   static let providerWithoutIndex: StaticString = "provider"
 
   /// The expression by which indexes contain a long text: the SHA-256 of its bytes, because an index entry is limited
@@ -33,7 +34,7 @@ enum Dialect {
 }
 
 extension SQL.StringInterpolation {
-  /// The condition that a column equals one of these names, which contain no spaces.
+  /// Writes the condition that a column equals one of these names, which contain no spaces.
   ///
   /// The SQL text is the same for any number of names.
   mutating func appendInterpolation(_ column: StaticString, among names: [String]) {
@@ -43,9 +44,9 @@ extension SQL.StringInterpolation {
     appendLiteral(", ' '))")
   }
 
-  /// The condition that a device description may contain this visitor id.
+  /// Writes the condition that a device description may contain this visitor id.
   ///
-  /// The caller checks the decoded row again.
+  /// The caller checks each row again after decoding it.
   ///
   /// It searches the text instead of using JSON functions, because PostgreSQL would raise an error for a row that an
   /// attacker has changed to invalid JSON.
@@ -77,7 +78,8 @@ extension String: SQLDecodable {
 }
 
 extension PostgreSQLStore {
-  /// Runs a part of a transaction of the lane, which runs the declared queries in advance.
+  /// Runs a store operation as its part of a transaction on the writer thread, which runs the declared queries in
+  /// advance.
   func transaction<Value: Sendable>(
     asking questions: (@Sendable () -> [Question])?,
     thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])?,
@@ -88,9 +90,9 @@ extension PostgreSQLStore {
 }
 
 extension WriteContext {
-  /// The head of the audit log, if this transaction has written it.
+  /// The head of the audit log as this transaction has written it; nil when it has not written it.
   ///
-  /// Then neither the head nor the newest line must be queried.
+  /// With it, appending another line needs no query.
   var writtenAuditHead: Stored<AuditHead>? { transaction.auditHead }
 
   func note(written head: Stored<AuditHead>) { transaction.auditHead = head }
@@ -98,6 +100,8 @@ extension WriteContext {
   /// Records a change that other nodes must read, if the transaction commits.
   func changed(_ change: @autoclosure () -> StoreChange) { transaction.note(change()) }
 
-  /// Always true: this store has no change counter, so it must assume that grants may have ended.
+  /// Whether a grant, or a record that it depends on, may have ended in this transaction.
+  ///
+  /// Always true, because this store has no change counter.
   var movesMark: Bool { true }
 }

@@ -1,14 +1,14 @@
 import PostgreSQL
 import RegentPairing
 
-/// Facts about a server, for operators.
+/// Facts about a PostgreSQL server and its settings, for operators.
 public struct ServerFacts: Hashable, Sendable {
-  /// A standby of the server.
+  /// A standby of the PostgreSQL server.
   public struct Standby: Hashable, Sendable {
     public let name: String
-    /// Its state: `streaming` when it is up to date; nil when this role may not see it.
+    /// The standby's state: `streaming` when it is up to date; nil when this role may not see it.
     public let state: String?
-    /// Whether a COMMIT waits for it: `sync`, `quorum`, `potential` or `async`.
+    /// Whether a COMMIT waits for the standby: `sync`, `quorum`, `potential` or `async`.
     public let sync: String?
 
     public init(name: String, state: String?, sync: String?) {
@@ -16,39 +16,40 @@ public struct ServerFacts: Hashable, Sendable {
     }
 
     public var streams: Bool { state == "streaming" }
-    /// Whether a COMMIT waits for it, alone or as one of a quorum.
+    /// Whether a COMMIT waits for this standby, alone or as one of a quorum.
     public var isSynchronous: Bool { sync == "sync" || sync == "quorum" }
   }
 
-  /// The version number as text.
+  /// The PostgreSQL server's version number as text.
   public var version = ""
-  /// Whether acknowledged changes are on its disk (`fsync`, `full_page_writes`, `synchronous_commit`).
+  /// Whether the server has changes on its disk before it confirms them (`fsync`, `full_page_writes`,
+  /// `synchronous_commit`).
   public var isDurable = true
-  /// Whether it is set to wait for a standby with each COMMIT.
+  /// Whether the server is set to wait for a standby with each COMMIT.
   public var wantsSynchronousStandby = true
-  /// The standbys.
+  /// The server's standbys.
   ///
   /// A role without `pg_read_all_stats` sees only that they exist.
   public var standbys: [Standby] = []
-  /// How far this machine's clock is ahead of the server's; negative when it is behind.
+  /// How far this machine's clock is ahead of the PostgreSQL server's; negative when it is behind.
   public var clockAhead = Duration.zero
   /// The age of the oldest open transaction of a service.
   ///
-  /// If it writes, every other write waits for it.
+  /// If that transaction writes, every other write waits for it.
   public var oldestTransaction = Duration.zero
   /// Whether the connection goes through a pooler, which may give each transaction another server connection.
   public var isPooled = false
 
-  /// The roles that hold a lock of services and copies without the right to write the tables, such as `the role “x”
+  /// The roles that may not write the tables but hold an advisory lock of services and copies, such as `the role “x”
   /// (process 1)`.
   public var strangers: [String] = []
-  /// The SQL that ends their sessions.
+  /// The SQL that ends the sessions of the roles in `strangers`.
   public var ending: String?
 
-  /// The SQL that leaves the right to connect to this role alone; nil when the right is not granted to PUBLIC.
+  /// The SQL that takes the right to connect from all roles but this one; nil when PUBLIC does not have that right.
   public var revocation: String?
 
-  /// Defaults that give no reason for a warning.
+  /// Makes facts that give no reason for a warning.
   public init() {}
 
   init(_ context: ReadContext, _ wallClock: () -> Instant) throws {
@@ -76,14 +77,15 @@ public struct ServerFacts: Hashable, Sendable {
       of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     oldestTransaction = .milliseconds(try row.integer(5))
     revocation = try row.isNull(6) ? nil : row.text(6)
-    // A pooler reports a process number of its own, not that of the server's process.
+    // A pooler reports a process number of its own when the connection is opened (`backend`). So this number differs
+    // from the result of pg_backend_pid().
     isPooled = try row.integer(4) != Int64(context.backend)
     let holders = try [AdvisoryLock.use, .tables].flatMap { lock in
       try AdvisoryLock.holders(context.ask(lock.others())).filter { !$0.counts }
     }
     strangers = holders.map(\.words)
     ending = holders.isEmpty ? nil : Set(holders.map(\.ending)).sorted().joined(separator: "; ")
-    // A base backup is no standby.
+    // A base backup also appears in this view, but is no standby.
     standbys = try context.ask(
       """
       SELECT coalesce(application_name, ''), state, sync_state FROM pg_stat_replication
@@ -97,7 +99,9 @@ public struct ServerFacts: Hashable, Sendable {
   }
 }
 
-/// How far this machine's clock is ahead of another one, which was read between the two times `asked` and `answered`.
+/// How far this machine's clock is ahead of another one.
+///
+/// The other clock was read between the times `asked` and `answered`.
 ///
 /// Zero when the difference may come from the duration of the request.
 func clockAhead(of there: Instant, asked: Instant, answered: Instant) -> Duration {

@@ -16,7 +16,8 @@ extension StoreError {
     switch error.state {
     case .diskFull: self = .diskFull
     case .tooLarge: self = .unkeepable(what: "a name that is longer than its index takes")
-    // These errors occur while the service runs. Operators see only the message in the log, so it includes the hint.
+    // These errors occur while the service runs. Operators see only the message in the log, so the message includes the
+    // hint.
     case .noStatement, .statementThere, .noRight:
       self = .unavailable(reason: error.hint.map { "\(error.description); \($0)" } ?? error.description)
     default: self = .unavailable(reason: error.description)
@@ -30,7 +31,7 @@ extension StoreError {
 }
 
 extension SQL {
-  /// Whether PostgreSQL can store all its texts.
+  /// Whether PostgreSQL can store all texts of this value.
   ///
   /// They must not contain NUL characters.
   var isKeepable: Bool {
@@ -40,9 +41,10 @@ extension SQL {
     }
   }
 
-  /// Throws `unkeepable` before the statement is sent.
+  /// Throws `unkeepable` before the value is sent to the server.
   ///
-  /// The server would reject it, and roll back the shared transaction with the requests of others.
+  /// The server would reject a text with a NUL character, and roll back the shared transaction with the requests of
+  /// others.
   func requireKeepable() throws(StoreError) {
     guard isKeepable else { throw .unkeepable(what: "a text with a zero byte") }
   }

@@ -1,6 +1,7 @@
 // PairingStoreRows: the database-independent part of the stores: the tables, the signatures and encryption of their
-// rows, and the verbs of the contract as queries and writes within a transaction. The folder is no target of its own:
-// each adapter contains a link to it and compiles it with its own types (docs/decisions/0015-one-set-of-verbs.md).
+// rows, and the store operations of the contract as queries and writes within a transaction. The folder is no target of
+// its own: each adapter contains a link to it and compiles it with its own types
+// (docs/decisions/0015-one-set-of-verbs.md).
 //
 // An adapter must define these names:
 // - `RowStore`: its store, with `database`, `vault`, `known`, `tamperLog`, `liveCodes`, `wallClock` and
@@ -15,13 +16,14 @@
 package import PairingStore
 import RegentSQL
 
-// MARK: - How verbs reach the database
+// MARK: - How store operations reach the database
 
 extension RowStore {
-  /// Runs a verb that writes.
+  /// Runs a store operation that writes, in one transaction.
   ///
-  /// An adapter may send the queries in `asking` ahead of the verb, in one batch, and then those of `thenAsking`, which
-  /// depend on their results. The verb works the same without them.
+  /// `asking` lists queries that the operation will need, and `thenAsking` more queries that depend on their results.
+  /// PostgreSQL gets each list in one batch before the operation runs, which saves round trips; SQLite ignores both
+  /// lists. The result of the operation does not depend on them.
   package func write<Value: Sendable>(
     asking questions: (@Sendable () -> [Question])? = nil,
     thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])? = nil,
@@ -65,7 +67,7 @@ extension RowStore {
 
   /// Writes audit lines about rows that failed verification.
   ///
-  /// It uses a transaction of its own, because the verb that found them may have been rolled back.
+  /// It uses a transaction of its own, because the transaction that found the rows may have been rolled back.
   private func auditTampering() async {
     let tampered = tamperLog.take()
     guard !tampered.isEmpty else { return }
@@ -76,18 +78,18 @@ extension RowStore {
         for row in tampered { try rows.note(context, row.entry(at: now)) }
       }
     } catch {
-      // The next verb tries again.
+      // The next store operation tries again to write these audit lines.
       tamperLog.putBack(tampered)
     }
   }
 }
 
-/// A page of a table's rows during a walk over the whole table.
+/// A page of a table's rows, as a reader of the whole table gets it.
 struct TablePage {
-  /// The number of rows, valid or not.
+  /// The number of rows on this page, including rows that fail verification.
   let count: Int
-  /// The condition that selects these rows.
+  /// The SQL condition that selects the rows of this page.
   let condition: SQL
-  /// The position of the next page; nil for the last page.
+  /// The position at which the next page begins; nil for the last page.
   let next: Int64?
 }

@@ -2,7 +2,7 @@ import PairingStore
 import RegentJSON
 package import SQLite
 
-// Maps the names that the shared verbs use to SQLite's; see PairingStoreRows.
+// Maps the names that the shared store operations use to SQLite's; see PairingStoreRows.
 
 package typealias RowStore = SQLiteStore
 package typealias ReadContext = SQLite.ReadContext
@@ -15,21 +15,24 @@ typealias DatabaseError = SQLiteError
 enum Dialect {
   /// The expression for a row's physical position.
   static let place = "rowid"
-  /// SQLite allows OFFSET only after a LIMIT; this one limits nothing.
-  static let noLimit = "LIMIT -1"
-  /// The bytes of a provider's name, in hexadecimal.
-  static let providerInHex = "hex(provider)"
-  /// A provider's name.
+  /// A LIMIT that limits nothing.
   ///
-  /// The plus keeps SQLite from using the index on it, with which it would sort all remaining rows for each page.
+  /// SQLite allows OFFSET only after a LIMIT.
+  static let noLimit = "LIMIT -1"
+  /// The SQL expression for the bytes of a provider's name, in hexadecimal.
+  static let providerInHex = "hex(provider)"
+  /// The SQL expression for a provider's name that SQLite's planner cannot use an index for.
+  ///
+  /// With that index, SQLite would sort all remaining rows for each page. The plus sign prevents it.
   static let providerWithoutIndex: StaticString = "+provider"
 
-  /// Nil: SQLite's indexes contain long texts as they are.
+  /// The expression by which an index contains a long text; nil, because SQLite's indexes contain long texts as they
+  /// are.
   static func hash(of _: String) -> String? { nil }
 }
 
 extension SQL.StringInterpolation {
-  /// The condition that a column equals one of these names.
+  /// Writes the condition that a column equals one of these names.
   ///
   /// The SQL text is the same for any number of names.
   mutating func appendInterpolation(_ column: StaticString, among names: [String]) {
@@ -39,9 +42,9 @@ extension SQL.StringInterpolation {
     appendLiteral("))")
   }
 
-  /// The condition that a device description has this visitor id.
+  /// Writes the condition that a device description has this visitor id.
   mutating func appendInterpolation(about visitorID: String) {
-    // SQLite's JSON functions cut a text at a NUL character.
+    // SQLite's JSON functions cut a text at a NUL character, so an id that contains one could match a wrong row.
     guard !visitorID.utf8.contains(0) else { return }
     // An attacker who can write the file may store invalid JSON in the column. Such a row does not match, and causes no
     // error.
@@ -59,7 +62,7 @@ extension Querying where Self: ~Copyable {
     try each(sql, body)
   }
 
-  /// The next rows of a table, sorted by rowid.
+  /// Reads the next rows of a table, sorted by rowid.
   borrowing func page(of table: String, from: Int64, step: Int) throws -> TablePage {
     let places: [Int64] = try all(
       "SELECT rowid FROM \(unsafeRawSQL: table) WHERE rowid >= \(from) ORDER BY rowid LIMIT \(step)"
@@ -71,7 +74,7 @@ extension Querying where Self: ~Copyable {
 
   /// Runs a query.
   ///
-  /// It is not cached, because a query costs too little here.
+  /// Its result is not cached, because a query inside the process costs too little.
   borrowing func each(_ question: Question, _ body: (borrowing Row) throws -> Void) throws {
     try each(question.sql, body)
   }
@@ -82,7 +85,7 @@ extension Querying where Self: ~Copyable {
 extension SQLiteStore {
   /// Runs a transaction on the writer thread.
   ///
-  /// It does not run queries in advance, because a query has no round trip here.
+  /// It does not run the declared queries in advance: SQLite runs inside the process, so a query needs no round trip.
   func transaction<Value: Sendable>(
     asking _: (@Sendable () -> [Question])?, thenAsking _: (@Sendable (borrowing ReadContext) throws -> [Question])?,
     _ body: @escaping @Sendable (borrowing WriteContext) throws -> Value
@@ -90,21 +93,24 @@ extension SQLiteStore {
     try await database.write(body)
   }
 
-  /// Does nothing: every write needs space in the write-ahead log, so a committed one has shown that there is some.
+  /// Does nothing.
+  ///
+  /// On SQLite the last committed write has shown that the disk has space, because every write needs space in the
+  /// write-ahead log.
   func requireRoom() async throws(StoreError) {}
 }
 
 extension WriteContext {
-  /// The head of the audit log, if this transaction has written it.
+  /// The head of the audit log as this transaction has written it.
   ///
-  /// Nil here, because a query costs too little to cache it.
+  /// Always nil on SQLite, where reading it again costs too little to cache it.
   var writtenAuditHead: Stored<AuditHead>? { nil }
 
   borrowing func note(written _: Stored<AuditHead>) {}
 
   /// Runs a statement.
   ///
-  /// No query was run in advance, so there is no result that the touched row could invalidate.
+  /// The touched row is ignored: no query was run in advance, so no cached result could become stale.
   borrowing func run(_ sql: SQL, touching _: @autoclosure () -> TouchedRow) throws(SQLiteError) { try run(sql) }
 
   borrowing func runCounting(_ sql: SQL) throws(SQLiteError) -> Int { try run(sql) }
@@ -118,7 +124,7 @@ extension WriteContext {
 
   /// Inserts a row.
   ///
-  /// If that violates a constraint, deletes the conflicting row and inserts again.
+  /// If the INSERT violates a constraint, it deletes the conflicting row and inserts again.
   borrowing func insert(
     _ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL, touching _: @autoclosure () -> TouchedRow
   ) throws {
@@ -131,9 +137,9 @@ extension WriteContext {
     }
   }
 
-  /// Inserts a row unless it conflicts with an existing one, and returns whether it did.
+  /// Inserts a row unless it conflicts with an existing one.
   ///
-  /// `careful` is the statement that writes nothing on a conflict.
+  /// Returns whether the row was inserted. `careful` is the INSERT that writes nothing on a conflict.
   borrowing func insertNew(
     _ plain: String, _ careful: String, _ values: [SQLValue], touching _: @autoclosure () -> TouchedRow
   ) throws -> Bool {

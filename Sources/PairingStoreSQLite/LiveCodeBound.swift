@@ -5,23 +5,24 @@ import SQLite
 /// An upper bound of the number of pending codes, so that a hundred thousand rows need not be counted for each new
 /// code.
 ///
-/// It only decides whether a count is necessary. Each new code adds one, even if its transaction is rolled back later;
-/// codes that end subtract nothing; a count corrects the bound. As long as this store alone adds codes, it is never
-/// below the true number. It needs no row, which every new code would have to write, and no trigger.
+/// The bound only decides whether a count is necessary. Each new code adds one, even if its transaction is rolled back
+/// later. Codes that end subtract nothing. A count corrects the bound. As long as this store alone adds codes, the
+/// bound is never below the true number. It is kept in memory: a row would have to be written with every new code.
 final class LiveCodeBound: Sendable {
   private struct Counts {
     var all: LiveCodeCount?
-    /// The bounds of single requestors, for those that asked for a code when the pool was full.
+    /// Upper bounds of the pending codes of single requestors that asked for a code when the pool was full.
     var own = RequestorCounts()
   }
 
   private let counts = Locked(Counts())
 
-  /// Reserves a place for one more code, if there is room.
+  /// Reserves a place for one more pending code, if there is room.
   ///
   /// - Returns: the limit that is exceeded; nil when a place was reserved.
   func take(_ request: LiveCodeRequest, in context: borrowing WriteContext) throws -> Int? {
-    // Only the writer thread calls this, so no other thread waits for the lock while rows are counted.
+    // The lock is held while rows are counted. No thread waits for it, because only the writer thread calls this
+    // function.
     try counts.withLock { counts in
       var counted: LiveCodeCount?
       let exceeded = try request.exceeded(

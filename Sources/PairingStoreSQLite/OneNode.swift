@@ -2,8 +2,8 @@ public import PairingStore
 public import RegentPairing
 import SQLite
 
-// A lock file keeps other services from the database file, so there are no other nodes to hear from or to share duties
-// with.
+// With SQLite the service has a single node: a lock file keeps other services from the database file. So no changes of
+// other nodes are read, and no duties are shared.
 
 extension SQLiteStore {
   public var isShared: Bool { false }
@@ -23,21 +23,23 @@ extension SQLiteStore {
     told(.success(()))
   }
 
-  /// Empty: the only node needs no list of nodes.
+  /// The list of nodes; always empty, because a SQLite store has a single node.
   public func nodes() async throws(StoreError) -> [NodeRecord] { [] }
 
   public func report(_ said: String) async throws(StoreError) -> ClusterStatus { ClusterStatus() }
 
   public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool { false }
 
-  /// Always true: the only node has every duty.
+  /// Assigns a duty to this node; always true, because a SQLite store has a single node, which has every duty.
   public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant)
     async throws(StoreError) -> Bool
   { true }
 }
 
 extension WriteContext {
-  /// Does nothing.
+  /// Records a change for other nodes.
+  ///
+  /// It does nothing, because a SQLite store has a single node.
   ///
   /// The autoclosure keeps the change from being constructed.
   @inline(__always)

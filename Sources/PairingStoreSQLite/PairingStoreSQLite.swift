@@ -1,7 +1,7 @@
-// PairingStoreSQLite: the store on one SQLite file. It defines the schema, its migrations and copies; the rows and
-// verbs are those of PairingStoreRows, whose sources it compiles. It contains no rule of pairing, because RegentPairing
-// and PairingStore decide inside its transactions, and no file format, thread or fsync, which are in SQLite; the
-// algorithms are in RegentCryptography.
+// PairingStoreSQLite: the store on one SQLite file. It defines the schema, its migrations and copies. The rows and
+// store operations are those of PairingStoreRows, whose sources it compiles. It contains no rule of pairing, because
+// RegentPairing and PairingStore decide inside its transactions, and no file format, thread or fsync, which are in
+// SQLite. The algorithms are in RegentCryptography.
 //
 // Start with PairingStoreRows. Words.swift maps its names to those of SQLite.
 
@@ -12,8 +12,9 @@ public import SQLite
 
 /// The store in one SQLite file.
 ///
-/// Every verb that writes is one request to the writer thread, which runs many of them in one transaction and answers
-/// after the commit. Verbs that usually write nothing (repeated pick-ups, permits, sessions) check on a reader first.
+/// Every store operation that writes is one request to the writer thread, which runs many requests in one transaction
+/// and answers them after the commit. Operations that usually write nothing (repeated reads of a sign-in, permits,
+/// sessions) first check on a reader thread whether they must write.
 public final class SQLiteStore: Store {
   let database: Database
   let vault: Vault
@@ -57,7 +58,7 @@ public final class SQLiteStore: Store {
   /// Blocks the caller.
   public func close() { database.close() }
 
-  /// Increases with commits that may end a client, a grant or a sign-in.
+  /// A counter that increases with commits that may end a client, a grant or a sign-in.
   ///
   /// It is reliable because the lock file keeps other processes from writing.
   public var standingMark: UInt64? { database.mark }
@@ -67,7 +68,7 @@ public final class SQLiteStore: Store {
 
   /// Encrypts the data keys with another master key.
   ///
-  /// Nothing else is written.
+  /// It writes nothing else.
   ///
   /// - Throws: `StoreKeyFailure`, `DatabaseFailure`.
   public func changeMasterKey(from old: Secret, to new: Secret) async throws {
@@ -77,7 +78,7 @@ public final class SQLiteStore: Store {
 
   /// Checks that a master key decrypts the stored data keys.
   ///
-  /// Nothing is written.
+  /// It writes nothing.
   ///
   /// - Throws: `StoreKeyFailure` for another key.
   public func checkMasterKey(_ key: Secret) async throws {
@@ -88,7 +89,7 @@ public final class SQLiteStore: Store {
 
 /// Options for opening the store.
 public struct SQLiteStoreOptions: Sendable {
-  /// The database file.
+  /// The path of the database file.
   ///
   /// Its folder is created if it is missing.
   public var path: String
@@ -96,7 +97,9 @@ public struct SQLiteStoreOptions: Sendable {
   public var masterKey: Secret
   /// How many reads can run at the same time.
   public var readers = 2
-  /// The clock for audit lines about changed rows, which any verb may write.
+  /// The clock for the times of audit lines about rows that fail verification.
+  ///
+  /// Any store operation may find such a row.
   public var wallClock: @Sendable () -> Instant
   /// Called once when the writer has stopped permanently.
   ///

@@ -3,9 +3,9 @@ internal import RegentCryptography
 
 /// Argon2id, run on the calling thread.
 enum Argon2 {
-  /// Hashes a password.
+  /// Hashes a password with Argon2id.
   ///
-  /// It fails only when there is not enough memory.
+  /// This fails only when there is not enough memory.
   static func hash(
     _ password: Secret, salt: [UInt8], count: Int, _ parameters: Argon2Parameters,
     key: [UInt8] = [], associatedData: [UInt8] = []
@@ -23,7 +23,8 @@ enum Argon2 {
                 var context = unsafe argon2_context()
                 unsafe context.out = output.baseAddress
                 unsafe context.outlen = UInt32(output.count)
-                // libargon2 does not write to the password: that would need ARGON2_FLAG_CLEAR_PASSWORD.
+                // The cast from const is safe. libargon2 writes to the password only with ARGON2_FLAG_CLEAR_PASSWORD,
+                // which is not set here.
                 unsafe context.pwd = UnsafeMutablePointer(mutating: password.baseAddress)
                 unsafe context.pwdlen = UInt32(password.count)
                 unsafe context.salt = salt.baseAddress
@@ -35,8 +36,8 @@ enum Argon2 {
                 unsafe context.t_cost = parameters.passes
                 unsafe context.m_cost = parameters.memory
                 unsafe context.lanes = parameters.lanes
-                // Use one thread for all lanes, so that the number of hashing threads limits the cores that hashing
-                // uses.
+                // One thread computes all lanes (the parallel parts of Argon2), so that the number of hashing threads
+                // limits the cores that hashing uses.
                 unsafe context.threads = 1
                 unsafe context.version = ARGON2_VERSION_13.rawValue
                 return unsafe argon2id_ctx(&context)

@@ -1,17 +1,17 @@
 /// The work factors of Argon2id (RFC 9106).
 public struct Argon2Parameters: Sendable, Hashable {
-  /// Memory in KiB, at least 8 for each lane.
+  /// The memory in KiB, at least 8 for each lane (a part of the computation that could run in parallel).
   public let memory: UInt32
-  /// The number of passes over the memory.
+  /// How many times Argon2 passes over the memory.
   public let passes: UInt32
-  /// The number of lanes.
+  /// The number of lanes, parts of the computation that could run in parallel.
   ///
-  /// One thread computes all of them.
+  /// Here one thread computes all of them.
   public let lanes: UInt32
 
   /// The parameters that OWASP recommends: 19 MiB, 2 passes, 1 lane.
   public static let standard = Argon2Parameters(known: 19 * 1024, 2, 1)
-  /// The largest parameters that are accepted in a stored hash: 128 MiB, 16 passes, 8 lanes.
+  /// The largest Argon2 parameters that are accepted in a stored hash: 128 MiB, 16 passes, 8 lanes.
   ///
   /// An attacker who can write a stored hash must not decide how much memory the service uses.
   public static let ceiling = Argon2Parameters(known: 128 * 1024, 16, 8)
@@ -19,10 +19,10 @@ public struct Argon2Parameters: Sendable, Hashable {
   /// The largest product of memory and passes, in KiB: two passes with 128 MiB, four with 64 MiB.
   static let mostWork: UInt32 = 256 * 1024
 
-  /// Memory times passes, in KiB.
+  /// The work of one hash: memory times passes, in KiB.
   var work: UInt32 { memory * passes }
 
-  /// Creates parameters.
+  /// Creates parameters for Argon2.
   ///
   /// Returns nil if Argon2 does not define them, if they exceed ``ceiling``, or if memory times passes takes too long.
   public init?(memory: UInt32, passes: UInt32, lanes: UInt32) {

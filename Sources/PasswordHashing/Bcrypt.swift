@@ -13,7 +13,9 @@ enum Bcrypt {
   /// Whether all bytes are letters of bcrypt's own base64 alphabet.
   static func isText(_ bytes: some Sequence<UInt8>) -> Bool { bytes.allSatisfy(letters.contains) }
 
-  /// Whether the two unused bits of a hash's last letter are zero (31 letters have 186 bits, a hash has 184).
+  /// Whether the two unused bits of a hash's last letter are zero.
+  ///
+  /// The 31 letters have 186 bits, and a hash has 184.
   static func isWhole(_ hash: [UInt8]) -> Bool {
     hash.last.flatMap(letters.firstIndex)?.isMultiple(of: 4) == true
   }
@@ -22,14 +24,14 @@ enum Bcrypt {
     Random.bytes(count).map { letters[Int($0) % letters.count] }
   }
 
-  /// Returns the hash as 31 letters.
+  /// Returns the bcrypt hash as 31 letters.
   ///
   /// `setting` is for example `$2b$12$` followed by 22 letters of salt. It fails only when there is not enough memory.
   static func hash(_ password: Secret, _ setting: String) throws(PasswordError) -> [UInt8] {
     var bytes = password.withBytes { password in
       [UInt8](capacity: longestPassword + 1) { output in
-        // libcrypt ends a password at its first zero byte, so "x" would match the hash of "x\0y". Such a password is
-        // hashed as an empty one instead, which takes the same time.
+        // libcrypt ends a password at its first zero byte, so "x" would match the hash of "x\0y". So a password with a
+        // zero byte is hashed as an empty one, which takes the same time.
         let count = isCString(password) ? min(password.count, longestPassword) : 0
         for place in 0..<count { output.append(password[place]) }
         output.append(0)
@@ -58,7 +60,7 @@ enum Bcrypt {
 
   /// Whether a password contains no zero byte.
   ///
-  /// Programs in C cannot have hashed a password with one.
+  /// Programs in C cannot have hashed a password that contains a zero byte.
   static func isCString(_ password: Secret) -> Bool { password.withBytes(isCString) }
 
   private static func isCString(_ password: Span<UInt8>) -> Bool {

@@ -3,16 +3,18 @@
 /// They determine how long a comparison takes.
 package enum PasswordForm: Hashable, Sendable {
   case argon2id(Argon2Parameters)
-  /// bcrypt with 2^`cost` rounds.
+  /// The hash was made by bcrypt with 2^`cost` rounds.
   case bcrypt(cost: Int)
   case pbkdf2(PBKDF2.Digest, rounds: Int)
 
-  /// The most ``work`` of one comparison, about a second on one core.
+  /// The maximum ``work`` of one comparison, about a second on one core.
   ///
   /// An attacker who can write a stored hash must not decide how long a comparison takes.
   package static let mostWork = 1000
   static let bcryptCosts = 4...14
-  /// Fewer rounds hardly slow down an attacker who has stolen the hashes.
+  /// The minimum number of PBKDF2 rounds.
+  ///
+  /// Fewer hardly slow down an attacker who has stolen the hashes.
   static let leastRounds = 1000
 
   /// The time that one comparison takes, in thousandths of the longest allowed one.
@@ -24,7 +26,9 @@ package enum PasswordForm: Hashable, Sendable {
     }
   }
 
-  /// A hash of this form with fixed salt and digits, so that all hashes of one form have the same text.
+  /// A hash of this form with fixed salt and digits.
+  ///
+  /// All forms that are equal thus have the same example.
   package var example: PasswordHash {
     switch self {
     case .bcrypt:
@@ -38,7 +42,7 @@ package enum PasswordForm: Hashable, Sendable {
     }
   }
 
-  /// The name for people, for example `bcrypt with cost 12`.
+  /// The name of the form for people, for example `bcrypt with cost 12`.
   package var name: String {
     switch self {
     case .argon2id(let one):

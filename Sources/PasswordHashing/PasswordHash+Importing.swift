@@ -4,9 +4,9 @@ internal import RegentEncodings
 ///
 /// The text continues a sentence that ends in "is not taken: ".
 package struct PasswordImportError: Error, Equatable, CustomStringConvertible {
-  /// The reason.
+  /// Why the hash cannot be imported.
   ///
-  /// It contains nothing of the hash.
+  /// The text contains nothing of the hash.
   package let description: String
 }
 
@@ -59,14 +59,14 @@ extension PasswordHash {
     guard parts.count == 3 else { throw unknown }
     var numbers = parts[0].split(separator: ",", omittingEmptySubsequences: false)
     if numbers.count == 2 {
-      // The length is redundant: the hash has it.
+      // The length is redundant, because the hash itself has it.
       guard numbers[1].hasPrefix("l="), UInt16(numbers[1].dropFirst(2)) != nil else { throw unknown }
       numbers.removeLast()
     }
     var digits = numbers[0]
     if digits.hasPrefix("i="), !saltIsText { digits = digits.dropFirst(2) }
     guard numbers.count == 1, !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }) else { throw unknown }
-    // A number that does not fit an Int is too many rounds.
+    // If the number does not fit an Int, the hash has too many rounds.
     let rounds = Int(digits) ?? .max
     guard rounds <= digest.mostRounds else { throw PasswordImportError(description: limits(of: "pbkdf2")) }
     guard rounds >= PasswordForm.leastRounds else {
@@ -83,7 +83,8 @@ extension PasswordHash {
       throw PasswordImportError(
         description: "a hash has \(hashLengths.lowerBound) to \(hashLengths.upperBound) bytes")
     }
-    // Output beyond the digest's size is a second run of all rounds and adds no protection, so it is dropped.
+    // A second run of all rounds makes the output beyond the digest's size, and adds no protection. So that part is
+    // dropped.
     return PasswordHash(.pbkdf2(digest, rounds: rounds), salt: salt, hash: Array(hash.prefix(digest.size)))
   }
 

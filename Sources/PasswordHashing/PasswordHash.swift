@@ -38,11 +38,11 @@ package struct PasswordHash: Sendable {
 
   /// A hash that matches no password.
   ///
-  /// Checking against it takes the same time as for a real account.
+  /// Checking a password against it takes the same time as for a real account.
   static func dummy(_ form: PasswordForm) -> PasswordHash {
     switch form {
     case .bcrypt:
-      // No real hash ends in "/": the two unused bits of its last letter are zero.
+      // The stand-in hash ends in "/". No real hash does, because the two unused bits of its last letter are zero.
       PasswordHash(
         form, salt: Bcrypt.randomText(Bcrypt.saltLength),
         hash: Bcrypt.randomText(Bcrypt.hashLength - 1) + [UInt8(ascii: "/")])
@@ -70,7 +70,7 @@ package struct PasswordHash: Sendable {
     "$\(variant)$\(cost < 10 ? "0" : "")\(cost)$\(String(decoding: salt, as: UTF8.self))"
   }
 
-  /// The hash as it is stored.
+  /// The password hash as the text that is stored.
   package var text: String {
     switch form {
     case .argon2id(let parameters):

@@ -3,14 +3,14 @@ public import RegentCryptography
 /// The result of comparing a password with a stored hash.
 public enum PasswordCheck: Sendable, Equatable {
   case right
-  /// The password is right, but the hash was made with other work factors and should be replaced.
+  /// The password is right, but its hash was made with other work factors and should be replaced.
   case rightButOutdated
   /// The password is wrong, or the account does not exist.
   case wrong
 }
 
 public enum PasswordError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// All threads are busy and the queue is full; try again later.
+  /// All hashing threads are busy and the queue is full. Try again later.
   case busy
   case outOfMemory
   /// A new password is longer than ``PasswordHasher/longestPassword``.
@@ -21,7 +21,7 @@ public enum PasswordError: Error, Sendable, Equatable, CustomStringConvertible {
   case tooExpensive
   case noThreads
 
-  /// A sentence for the log.
+  /// A sentence about the error for the log.
   public var description: String {
     switch self {
     case .busy: "too many passwords are being checked; try again in a moment"
@@ -53,7 +53,7 @@ public final class PasswordHasher: Sendable {
   public let parameters: Argon2Parameters
   private let threads: WorkerThreads
 
-  /// Starts the threads.
+  /// Starts the hashing threads.
   ///
   /// They end when the hasher is released.
   public init(
@@ -111,7 +111,8 @@ public final class PasswordHasher: Sendable {
     start(completion) { [parameters] () throws(PasswordError) in
       let own = PasswordForm.argon2id(parameters)
       let hash = if let stored { try PasswordHash(reading: stored) } else { PasswordHash.dummy(own) }
-      // A password that is too long is wrong. It must neither be hashed in full nor be answered sooner than others.
+      // A password that is too long is wrong. Such a password must neither be hashed in full nor be answered sooner
+      // than others.
       let isLong = password.count > PasswordHasher.longestPassword
       let candidate = isLong ? Secret("") : password
       var isRight = false

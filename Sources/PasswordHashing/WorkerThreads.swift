@@ -8,7 +8,7 @@ final class WorkerThreads: Sendable {
 
   /// Starts the threads.
   ///
-  /// Returns nil when no thread can be started.
+  /// Returns nil if no thread can be started.
   init?(count: Int, waiting: Int) {
     line = Line(limit: waiting)
     var started = 0
@@ -81,7 +81,7 @@ final class WorkerThreads: Sendable {
     for _ in 0..<threads { unsafe sem_post(wakeUps) }
   }
 
-  /// The loop of one thread.
+  /// The loop that each thread runs.
   func work() {
     while true {
       while unsafe sem_wait(wakeUps) != 0 {}

@@ -35,10 +35,12 @@ public struct Bitmap: Sendable, Equatable {
 extension QRCode {
   /// The largest width of a module in pixels.
   ///
-  /// It limits the largest code to about 40 megapixels.
+  /// It limits the largest picture to about 40 megapixels.
   public static let largestScale = 32
 
-  /// Draws the code; `scale` is the width of a module in pixels, 1 to `largestScale`.
+  /// Draws the QR code as a picture.
+  ///
+  /// `scale` is the width of a module in pixels, 1 to `largestScale`.
   public func bitmap(scale: Int = 8, quietZone: Int = QRCode.standardQuietZone) -> Bitmap {
     let scale = min(max(1, scale), Self.largestScale)
     let margin = min(max(0, quietZone), side)
@@ -54,7 +56,9 @@ extension QRCode {
     return picture
   }
 
-  /// The code as a PNG file; `scale` is the width of a module in pixels, 1 to `largestScale`.
+  /// The QR code as a PNG file.
+  ///
+  /// `scale` is the width of a module in pixels, 1 to `largestScale`.
   public func png(scale: Int = 8, quietZone: Int = QRCode.standardQuietZone) -> [UInt8] {
     bitmap(scale: scale, quietZone: quietZone).png()
   }

@@ -12,7 +12,9 @@ enum Encoding {
     let modules: [Bool]
   }
 
-  /// Encodes a text; `version` is the smallest allowed version, 0 for the smallest that fits.
+  /// Encodes a text as a QR code.
+  ///
+  /// `version` is the smallest allowed size, 0 for the smallest that fits.
   static func encode(
     _ text: String, level: QRCode.Level, version: Int
   ) throws(QRCodeError) -> Encoded {
@@ -27,7 +29,7 @@ enum Encoding {
     defer { unsafe QRcode_free(code) }
     let side = unsafe Int(code.pointee.width)
     guard let data = unsafe code.pointee.data else { throw .outOfMemory }
-    // Bit 0 of each byte is the colour. The other bits are the kind of the module.
+    // Bit 0 of each byte is the colour of a module. The other bits are the kind of the module.
     let modules = unsafe UnsafeBufferPointer(start: data, count: side * side).map { $0 & 1 == 1 }
     return unsafe Encoded(version: Int(code.pointee.version), side: side, modules: modules)
   }

@@ -1,7 +1,7 @@
 /// The reason why a text has no QR code.
 public enum QRCodeError: Error, Equatable, Sendable, CustomStringConvertible {
   case emptyText
-  /// The text does not fit the largest code at the requested level.
+  /// The text does not fit the largest code at the requested error-correction level.
   case tooLong(bytes: Int, level: QRCode.Level)
   case outOfMemory
 

@@ -1,5 +1,5 @@
 extension QRCode {
-  /// The code as an SVG document with one unit for each module: a path of dark strokes on a white background.
+  /// The QR code as an SVG document with one unit for each module: a path of dark strokes on a white background.
   ///
   /// The document has no size of its own; it fills the element that contains it. Screen readers read `title` aloud.
   public func svg(title: String? = nil, quietZone: Int = QRCode.standardQuietZone) -> String {
@@ -14,7 +14,7 @@ extension QRCode {
       """
   }
 
-  /// The path data: a stroke of width 1 through the middle of each run of dark modules.
+  /// The data of the SVG path: a stroke of width 1 through the middle of each run of dark modules.
   private func strokes(margin: Int) -> String {
     var path = ""
     for y in 0..<side {
@@ -26,7 +26,7 @@ extension QRCode {
   }
 }
 
-/// Escapes a text for use between tags.
+/// Escapes a text for use between XML tags.
 ///
 /// Replaces characters that XML forbids with U+FFFD.
 private func escaped(_ text: String) -> String {

@@ -1,33 +1,30 @@
 /// The style in which a QR code is drawn with characters.
 public struct TerminalText: Sendable, Equatable {
   public enum Shape: Sendable, CaseIterable {
-    /// `▀▄█`: one column and half a row for each module.
-    ///
-    /// The font must have these characters.
+    /// Draws with `▀▄█`: one column and half a row for each module. The font must have these characters.
     case halfBlocks
-    /// `██`, or coloured spaces: two columns and one row for each module.
+    /// Draws with `██`, or with coloured spaces: two columns and one row for each module.
     case fullBlocks
-    /// `##`, or coloured spaces: two columns and one row for each module.
-    ///
-    /// Works with every font.
+    /// Draws with `##`, or with coloured spaces: two columns and one row for each module. Works with every font.
     case ascii
   }
 
-  /// How dark and light modules are coloured.
+  /// How the dark and light modules of a code are coloured.
   public enum Colours: Sendable, CaseIterable {
     /// Black on white from the 256-colour palette, which terminal themes do not change.
     case ansi256
-    /// Black on white from the eight colours of every terminal.
+    /// Black on white from the eight colours that every terminal has.
     case ansi8
-    /// No colours, for a pipe or a file: dark modules are printed, as for paper and light terminals.
+    /// No colours, for a pipe or a file. The dark modules are printed, as for paper and terminals with a light
+    /// background.
     case plain
-    /// No colours: light modules are printed, for terminals with a dark background.
+    /// No colours. The light modules are printed, for terminals with a dark background.
     case plainInverted
   }
 
   public var shape: Shape
   public var colours: Colours
-  /// The width of the light border in modules.
+  /// The width of the light border around the code, in modules.
   public var quietZone: Int
 
   /// Makes a style; the defaults suit most terminals.
@@ -40,7 +37,7 @@ public struct TerminalText: Sendable, Equatable {
     self.quietZone = max(0, quietZone)
   }
 
-  /// The number of columns and rows that a code of that side needs.
+  /// The number of columns and rows that a code of `side` modules needs.
   public func size(side: Int) -> (columns: Int, rows: Int) {
     let modules = side + 2 * quietZone
     return switch shape {
@@ -51,7 +48,7 @@ public struct TerminalText: Sendable, Equatable {
 }
 
 extension QRCode {
-  /// The style with the quiet zone reduced until the code fits into `columns`, to two modules at least.
+  /// The style with the light border (quiet zone) reduced until the code fits into `columns`, to two modules at least.
   ///
   /// - Returns: nil if the code is too wide even then.
   public func fitted(_ text: TerminalText, columns: Int?) -> TerminalText? {
@@ -61,7 +58,9 @@ extension QRCode {
     return fitted.size(side: side).columns > columns ? nil : fitted
   }
 
-  /// The code as lines of text without line ends; each line resets the colours at its end.
+  /// The QR code as lines of text without line ends.
+  ///
+  /// Each line resets the colours at its end.
   public func lines(_ text: TerminalText = TerminalText()) -> [String] {
     let range = -text.quietZone..<(side + text.quietZone)
     return switch text.shape {
@@ -74,12 +73,12 @@ extension QRCode {
     }
   }
 
-  /// Draws two rows of modules in one line; below an odd last row the second row is light.
+  /// Draws two rows of modules in one line; if the last row has no second row below it, that counts as light.
   private func halfBlockLine(
     _ y: Int, _ range: Range<Int>, _ colours: TerminalText.Colours
   ) -> String {
     let inverted = colours == .plainInverted
-    // Inverted plain text prints light modules. Below the quiet zone it prints nothing.
+    // Inverted plain text prints light modules. Below the light border it prints nothing.
     let hasLower = y + 1 < range.upperBound
     let cells = range.map { x in
       let upper = isDark(x, y) != inverted
@@ -94,7 +93,7 @@ extension QRCode {
     return colours.start + cells.joined() + colours.end
   }
 
-  /// Draws one row of modules with two columns for each.
+  /// Draws one row of modules with two columns for each module.
   ///
   /// With colours the modules are spaces, so no font is needed.
   private func wideLine(_ y: Int, _ range: Range<Int>, _ text: TerminalText) -> String {

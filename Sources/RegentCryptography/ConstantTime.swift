@@ -1,6 +1,6 @@
 internal import CRegentOpenSSL
 
-/// Whether both are the same bytes, in a time that depends only on their lengths.
+/// Whether both arguments are the same bytes, in a time that depends only on their lengths.
 ///
 /// Use it for every value that an attacker may guess: the time of `==` shows how many leading bytes of a guess are
 /// right. Lengths are not secret.
@@ -14,7 +14,7 @@ public func constantTimeEqual(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool 
   }
 }
 
-/// Whether both are the same bytes, in a time that depends only on their lengths.
+/// Whether both arguments are the same bytes, in a time that depends only on their lengths.
 public func constantTimeEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
   constantTimeEqual(one.span, other.span)
 }

@@ -25,14 +25,14 @@ public enum Random {
 
   /// Makes OpenSSL read the kernel at each call too, for the keys that it makes and those of TLS.
   ///
-  /// Only for our own programs: the setting holds for the whole process, and a library must not change it in the
+  /// Only for Regent's own programs: the setting holds for the whole process, and a library must not change it in the
   /// program of another developer.
   public static func serveOpenSSL() {
     OpenSSLLifetime.keep()
     guard regent_random_for_openssl() == 1 else { stop(LibraryError("choose where random bytes come from")) }
   }
 
-  /// 256 random bits as base64url: 43 letters, digits, `-` and `_`.
+  /// A random token: 256 bits as base64url, which are 43 letters, digits, `-` and `_`.
   public static func token() -> String { Base64URL.encode(bytes(32)) }
 
   /// A uniformly distributed random number from 0 to `bound` - 1.
@@ -42,7 +42,7 @@ public enum Random {
     return Int(truncatingIfNeeded: pool.number(below: UInt64(bound)))
   }
 
-  /// `length` uniformly distributed characters of an ASCII alphabet.
+  /// A random text of `length` characters, uniformly distributed over an ASCII alphabet.
   public static func text(_ length: Int, from alphabet: String) -> String {
     let letters = Array(alphabet.utf8)
     precondition((1...128).contains(letters.count), "an alphabet has 1 to 128 letters")
@@ -57,7 +57,7 @@ public enum Random {
   /// A random UUID (version 4, RFC 9562) in lower case.
   public static func uuid() -> String { text(ofUUID: bytes(16), version: 4) }
 
-  /// A random UUID (version 8, RFC 9562) that sorts next to those of the same moment.
+  /// A random UUID (version 8, RFC 9562) that sorts next to other UUIDs of the same moment.
   ///
   /// Rows that are written together then lie together in an index. The first five digits are the time in steps of 16
   /// milliseconds. They repeat every 4.6 hours, so a UUID reveals little about its time, and lists can still show only
@@ -71,8 +71,9 @@ public enum Random {
     return text(ofUUID: bytes, version: 8)
   }
 
-  /// 16 bytes as a UUID (version 8, RFC 9562); overwrites four bits of the seventh byte and two of the ninth with the
-  /// version and the variant.
+  /// Makes a UUID (version 8, RFC 9562) of 16 bytes.
+  ///
+  /// Overwrites four bits of the seventh byte with the version, and two of the ninth with the variant.
   public static func uuid(custom bytes: [UInt8]) -> String {
     precondition(bytes.count == 16, "a UUID has 16 bytes")
     return text(ofUUID: bytes, version: 8)
@@ -111,7 +112,7 @@ public enum Random {
           if byte < rounds { return byte % bound }
         }
       }
-      // The number of values to draw again: 2⁶⁴ mod bound.
+      // The number of values at the end of the range that are drawn again: 2⁶⁴ mod bound.
       let left = (0 &- bound) % bound
       while true {
         let value = Random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }

@@ -24,17 +24,28 @@ public struct Secret: Sendable {
     wipe(&bytes)
   }
 
-  /// The number of bytes.
+  /// Copies `bytes`, then wipes and empties the variable.
+  ///
+  /// Use this for a variable or a member: passing one to ``init(wiping:)`` may pass a second reference to its storage,
+  /// and then only a copy is wiped.
+  public init(emptying bytes: inout [UInt8]) {
+    self.init(copying: bytes.span)
+    wipe(&bytes)
+  }
+
+  /// The number of bytes of the secret.
   public var count: Int { storage.count }
 
-  /// Calls `body` with the bytes; `body` must not keep them.
+  /// Calls `body` with the bytes of the secret.
+  ///
+  /// `body` must not keep them.
   public func withBytes<Result, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try storage.lend(body)
   }
 
-  /// Whether both are the same bytes.
+  /// Whether both secrets are the same bytes.
   ///
   /// Compares in constant time.
   public func matches(_ other: Secret) -> Bool {
@@ -55,26 +66,26 @@ public struct Secret: Sendable {
 
   /// An unprotected copy of the bytes, for the few places that need an array.
   ///
-  /// The conspicuous name makes them easy to find.
+  /// The conspicuous name makes these places easy to find.
   public func exposedBytes() -> [UInt8] {
     withBytes { [UInt8](copying: $0) }
   }
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Shows only the length.
+  /// Shows only the length, so that printing the secret does not reveal it.
   public var description: String { "Secret(\(count) bytes)" }
-  /// Shows only the length.
+  /// Shows only the length, so that printing the secret does not reveal it.
   public var debugDescription: String { description }
   /// Hides the stored properties from `dump` and other reflection.
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Overwrites the bytes so that the compiler cannot optimise it away, and empties the array.
+/// Overwrites the bytes of the array, which the compiler cannot optimise away, and empties the array.
 ///
 /// If another variable shares the array's storage, that storage is not wiped.
 func wipe(_ bytes: inout [UInt8]) {
-  // If the storage is shared, this copies it first and wipes only the copy, which is useless but harmless.
+  // If another variable shares the storage, this copies it first and wipes only the copy. That is useless but harmless.
   unsafe bytes.withUnsafeMutableBytes { buffer in
     unsafe OPENSSL_cleanse(buffer.baseAddress, buffer.count)
   }

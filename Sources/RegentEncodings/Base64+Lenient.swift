@@ -9,8 +9,8 @@ extension Base64 {
   /// as a `+`, because devices that forget to escape their parameter send that.
   /// Tests/RegentEncodingsTests/LenientCorpusTests.swift lists the cases.
   ///
-  /// Use it only for the descriptions that devices send of themselves and for identities of temporary passes. Never use
-  /// it for data that is signed or compared with a secret: one value then has many spellings.
+  /// Use this function only for the descriptions that devices send of themselves and for identities of temporary
+  /// passes. Never use it for data that is signed or compared with a secret: one value then has many spellings.
   public static func decodeLeniently(_ text: String) throws(TextError) -> [UInt8] {
     let eaten = withEatenPluses(text)
     let layout = withoutLayout(text)
@@ -20,18 +20,18 @@ extension Base64 {
     return bytes
   }
 
-  /// The text in one of the two readings of a space.
+  /// The text of a sender, read with one of the two meanings of a space.
   private struct Reading {
-    /// The letters in the standard alphabet, without padding.
+    /// The base64 letters in the standard alphabet, without padding.
     var letters: [UInt8] = []
     var paddings = 0
 
-    /// Whether the length is a multiple of four, as an encoder that pads writes it.
+    /// Whether the length is a multiple of four, as of a text from an encoder that pads.
     var fillsGroups: Bool { (letters.count + paddings).isMultiple(of: 4) }
   }
 
-  // Removes white space at both ends, and tabs and line breaks inside. A space inside becomes a `+`. Padding is only
-  // recognised at the end.
+  // Removes white space at both ends, and tabs and line breaks inside. A space inside the text becomes a `+`. Padding
+  // is only recognised at the end.
   private static func withEatenPluses(_ text: String) -> Reading {
     var reading = Reading()
     for letter in trimmed(text.utf8) where letter != 0x09 && letter != 0x0A && letter != 0x0D {
@@ -44,8 +44,8 @@ extension Base64 {
     return reading
   }
 
-  // Removes spaces, line breaks and padding everywhere. A tab stays and makes this reading fail: otherwise texts with
-  // one meaning would get a second one.
+  // Removes spaces, line breaks and padding everywhere. A tab stays and makes this reading fail. Otherwise texts with
+  // only one meaning would get a second one.
   private static func withoutLayout(_ text: String) -> Reading {
     var reading = Reading()
     for letter in text.utf8 where letter != 0x20 && letter != 0x0A && letter != 0x0D {

@@ -12,7 +12,7 @@ public enum Base64 {
     String(decoding: letters(bytes), as: UTF8.self)
   }
 
-  /// Encodes into an array that the caller can wipe.
+  /// Encodes bytes into an array of letters that the caller can wipe.
   ///
   /// Use it for keys.
   public static func letters(_ bytes: Span<UInt8>) -> [UInt8] {
@@ -32,12 +32,12 @@ public enum Base64 {
     return try Alphabet.standard.decode(text, upTo: end)
   }
 
-  /// Encodes without padding, as the PHC string format of password hashes demands.
+  /// Encodes bytes without padding, as the PHC string format of password hashes demands.
   public static func encodeUnpadded(_ bytes: [UInt8]) -> String {
     String(decoding: Alphabet.standard.encode(bytes.span, padding: false), as: UTF8.self)
   }
 
-  /// Decodes a text without padding, as strictly as ``decode(_:)-(String)``.
+  /// Decodes a base64 text without padding, as strictly as ``decode(_:)-(String)``.
   public static func decodeUnpadded(_ text: String) throws(TextError) -> [UInt8] {
     let span = text.utf8.span
     return try Alphabet.standard.decode(span, upTo: span.count)

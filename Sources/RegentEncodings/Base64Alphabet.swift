@@ -5,7 +5,7 @@ struct Alphabet: Sendable {
   /// The 6-bit value of each byte; ``stray`` for bytes outside the alphabet.
   private let values: [UInt32]
 
-  /// All ones.
+  /// The value of a byte outside the alphabet: all bits are one.
   ///
   /// Shifted into any of the four places of a group, it sets bits above the 24 that four letters can fill.
   private static let stray = UInt32.max
@@ -22,7 +22,9 @@ struct Alphabet: Sendable {
     self.values = values
   }
 
-  /// Encodes into an array of exactly the final size: an array that grows would leave copies of a key in freed memory.
+  /// Encodes bytes into an array of exactly the final size.
+  ///
+  /// An array that grows would leave copies of a key in freed memory.
   func encode(_ bytes: Span<UInt8>, padding: Bool) -> [UInt8] {
     let letters = letters
     let count = padding ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
@@ -51,7 +53,7 @@ struct Alphabet: Sendable {
 
   /// Decodes the letters before `end`.
   ///
-  /// The caller has already checked the padding after it.
+  /// The caller has already checked the padding after them.
   func decode(
     _ text: Span<UInt8>, upTo end: Int, strictBits: Bool = true
   ) throws(TextError) -> [UInt8] {
@@ -60,8 +62,8 @@ struct Alphabet: Sendable {
     var (wrong, strayBits) = (UInt32(0), UInt32(0))
     let left = end & 3
     let whole = end &- left
-    // Each group of three bytes is stored as four, and the next group overwrites the fourth. The last group needs that
-    // byte, too.
+    // Each group of three bytes is stored as four, and the next group overwrites the fourth. The last group needs room
+    // for that byte too.
     var bytes = [UInt8](zeros: whole / 4 * 3 + 4)
     var count = 0
     unsafe bytes.withUnsafeMutableBufferPointer { output in

@@ -1,6 +1,6 @@
 /// Hexadecimal text with two digits for each byte.
 public enum Hex {
-  /// Encodes in lower case.
+  /// Encodes bytes as lower-case hex digits.
   public static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
@@ -11,12 +11,14 @@ public enum Hex {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Decodes lower-case text; upper case is refused, so that one value has one spelling.
+  /// Decodes lower-case hex digits.
+  ///
+  /// Upper case is refused, so that one value has one spelling.
   public static func decode(_ text: String) throws(TextError) -> [UInt8] {
     try decode(text.utf8.span, upperCase: false)
   }
 
-  /// Decodes text in either case, for input that people type.
+  /// Decodes hex digits in either case, for input that people type.
   public static func decodeEitherCase(_ text: String) throws(TextError) -> [UInt8] {
     try decode(text.utf8.span, upperCase: true)
   }

@@ -16,7 +16,7 @@ extension Span<UInt8> {
       let theirs = unsafe other.bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
       guard ours == theirs else { return false }
       if place == size &- 8 { return true }
-      // The last comparison may overlap the one before.
+      // The last comparison of eight bytes may overlap the one before.
       place = min(place &+ 8, size &- 8)
     }
   }

@@ -1,17 +1,17 @@
-/// The reason why a text is not valid base64 or hex.
+/// Why a text is not valid base64 or hex.
 public struct TextError: Error, Sendable, Equatable, CustomStringConvertible {
   public enum Problem: Sendable, Equatable {
-    /// A character outside the alphabet.
+    /// The text has a character outside the alphabet.
     case character
-    /// A length that no encoded text has.
+    /// The text has a length that no encoded text has.
     case length
-    /// Padding that is missing, superfluous or in the wrong place.
+    /// The text has padding that is missing, superfluous or in the wrong place.
     case padding
-    /// Non-zero bits after the last byte, which would be a second spelling of the same value.
+    /// The text has non-zero bits after the last byte, which would be a second spelling of the same value.
     case trailingBits
   }
 
-  /// The encoding, for example "base64url".
+  /// The encoding of the text, for example "base64url".
   public let encoding: String
   public let problem: Problem
   /// The offset of the error in bytes from the start of the text.
@@ -23,7 +23,9 @@ public struct TextError: Error, Sendable, Equatable, CustomStringConvertible {
     self.offset = offset
   }
 
-  /// A sentence about the error; it never contains the text, which may be secret.
+  /// A sentence about the error.
+  ///
+  /// It never contains the text, which may be secret.
   public var description: String {
     let what =
       switch problem {

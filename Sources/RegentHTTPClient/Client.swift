@@ -10,11 +10,15 @@ public final class Client: Sendable {
   private let configuration: ClientConfiguration
   private let numbers = Atomic<UInt64>(1)
   private let started = Locked<Mailbox?>(nil)
-  /// The loop for ``ClientConfiguration/CallThread/callers``: the caller that holds the lock makes its call with it.
+  /// The loop of a client whose calls run on the callers' threads (``ClientConfiguration/CallThread/callers``).
+  ///
+  /// The caller that holds the lock makes its call with it.
   private let lent = Mutex<ClientLoop?>(nil)
   private let serverTime: ServerTimeBox
 
-  /// Makes a client; it uses no resources until the first call.
+  /// Makes a client.
+  ///
+  /// It uses no resources until its first call.
   public init(_ configuration: ClientConfiguration) {
     self.configuration = configuration
     serverTime = ServerTimeBox(configuration.lastSeenServerTime)
@@ -38,7 +42,7 @@ public final class Client: Sendable {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         start(request, call) { continuation.resume(returning: $0) }
-        // The task may have been cancelled, and `onCancel` run, before the call was started.
+        // The task may have been cancelled before the call was started. Then `onCancel` has found no call.
         if Task.isCancelled { call.cancel() }
       }
     } onCancel: {
@@ -124,6 +128,8 @@ public struct ClientCall: Sendable {
     self.onCancel = onCancel
   }
 
-  /// Ends the call with `.cancelled`; has no effect after the response.
+  /// Ends the call with `.cancelled`.
+  ///
+  /// It has no effect after the response.
   public func cancel() { onCancel(id) }
 }

@@ -4,7 +4,9 @@
 /// as those of ``JSONObject`` do.
 struct JSONDecoding: Decoder, SingleValueDecodingContainer {
   let object: JSONObject
-  /// The name that errors show; elements of an array have the name of the array.
+  /// The name of the member, which errors show.
+  ///
+  /// Elements of an array have the name of the array.
   let name: String
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -44,7 +46,7 @@ struct JSONDecoding: Decoder, SingleValueDecodingContainer {
   }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    // The standard library decodes the other number types by calling this function again, which would never end.
+    // The standard library decodes the other number types by calling this function again. That would never end.
     guard !(type is any Numeric.Type) else {
       throw JSONShapeError(name: name, expected: "an Int or an Int64: no member is a \(type)")
     }

@@ -1,17 +1,17 @@
 /// An encoder for one value of a JSON document.
 ///
-/// It is a class because an encoding container that was handed out writes into it later.
+/// The encoder is a class because an encoding container that it has returned writes into it later.
 final class JSONEncoding: Encoder, SingleValueEncodingContainer {
   private enum Shape { case single, object, array }
 
   private var shape = Shape.single
   private var single: JSONValue?
-  /// The members of an object; or the elements of an array, which have empty names.
+  /// The members of an object, or the elements of an array, which have empty names.
   private var parts: [(name: String, place: JSONEncoding)] = []
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  /// The value that was written; nil if there is none.
+  /// The JSON value that was written; nil if there is none.
   var value: JSONValue? {
     switch shape {
     case .single: single
@@ -44,7 +44,7 @@ final class JSONEncoding: Encoder, SingleValueEncodingContainer {
   func encode(_ value: Int) { write(.integer(Int64(value))) }
 
   func encode(_ value: some Encodable) throws {
-    // The standard library encodes the other number types by calling this function again, which would never end.
+    // The standard library encodes the other number types by calling this function again. That would never end.
     guard !(value is any Numeric) else {
       throw JSONShapeError(name: "\(value)", expected: "an Int or an Int64: no member is a \(type(of: value))")
     }
@@ -53,7 +53,7 @@ final class JSONEncoding: Encoder, SingleValueEncodingContainer {
 
   func write(_ value: JSONValue?) { single = value }
 
-  /// Adds a member or an element and returns the encoder for its value.
+  /// Adds a member or an element, and returns the encoder for its value.
   func add(_ name: String = "") -> JSONEncoding {
     let place = JSONEncoding()
     parts.append((name, place))

@@ -1,4 +1,6 @@
-/// The limits of the reader; it refuses a text that exceeds one.
+/// The limits of the JSON reader.
+///
+/// It refuses a text that exceeds one.
 public struct JSONLimits: Sendable, Equatable {
   /// The maximum number of nested arrays and objects, at most ``deepest``.
   public let depth: Int
@@ -12,12 +14,16 @@ public struct JSONLimits: Sendable, Equatable {
   /// value differs from the stored one.
   public let allowsNUL: Bool
 
-  /// The largest ``depth``: reading and freeing a value are recursive and use stack for each level.
+  /// The largest ``depth`` that can be set.
+  ///
+  /// Reading and freeing a value are recursive and use stack for each level.
   public static let deepest = 512
-  /// The default limits: 32 levels, 1 MiB, no U+0000.
+  /// The default limits: 32 levels of nesting, 1 MiB, no U+0000.
   public static let standard = JSONLimits()
 
-  /// Makes limits; `depth` is reduced to ``deepest``.
+  /// Makes limits.
+  ///
+  /// A `depth` above ``deepest`` is reduced to that.
   public init(depth: Int = 32, bytes: Int = 1 << 20, allowsNUL: Bool = false) {
     self.depth = min(depth, JSONLimits.deepest)
     self.bytes = bytes
@@ -25,22 +31,22 @@ public struct JSONLimits: Sendable, Equatable {
   }
 }
 
-/// The reason why the reader refused a text, and the byte at which it stopped.
+/// Why the JSON reader refused a text, and the byte at which it stopped.
 ///
 /// The description never repeats the text, so it is safe to show and to log.
 public struct JSONError: Error, Sendable, Equatable {
   public enum Problem: Sendable, Equatable {
-    /// The text is longer than the limit.
+    /// The JSON text is longer than the limit.
     case tooLong(limit: Int)
     /// Arrays and objects are nested deeper than the limit.
     case tooDeep(limit: Int)
     /// The text begins with a byte order mark.
     case byteOrderMark
-    /// The text ends before the expected token.
+    /// The JSON text ends before the expected token.
     case ends(expected: String)
     /// The text has another token in place of the expected one.
     case unexpected(expected: String)
-    /// The text continues after the value.
+    /// The JSON text continues after the value.
     case trailing
     /// An object has two members of one name.
     case duplicateName
@@ -63,7 +69,7 @@ public struct JSONError: Error, Sendable, Equatable {
   }
 
   public let problem: Problem
-  /// The offset of the error in bytes from the start of the text.
+  /// The offset of the error, in bytes from the start of the text.
   public let offset: Int
 
   public init(_ problem: Problem, at offset: Int) {

@@ -1,15 +1,17 @@
 // Reads members of an expected type; errors tell the caller which member was wrong and what it had to be.
 
-/// An error: the text is valid JSON, but a member is missing or has the wrong type.
+/// The error when a text is valid JSON, but a member is missing or has the wrong type.
 public struct JSONShapeError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The member that is wrong.
+  /// The name of the member that is wrong.
   public let name: String
   /// The expected type, for example "a string".
   public let expected: String
-  /// Whether the object has no such member.
+  /// Whether the member is missing.
   public let isMissing: Bool
 
-  /// Makes an error about one member; callers also use it for rules of their own.
+  /// Makes an error about one member.
+  ///
+  /// Callers also use it for rules of their own.
   public init(name: String, expected: String, isMissing: Bool = false) {
     self.name = name
     self.expected = expected

@@ -1,7 +1,7 @@
 /// The members of a JSON object in the order of the text; each name occurs once.
 ///
-/// A lookup compares the names byte by byte in a linear search, because the objects of our protocols have about a dozen
-/// members.
+/// A lookup compares the names byte by byte in a linear search, because the objects of this program's protocols have
+/// about a dozen members.
 public struct JSONObject: Sendable {
   public struct Member: Sendable {
     public let name: String
@@ -27,7 +27,7 @@ public struct JSONObject: Sendable {
 
   /// Makes an object without looking for repeated names.
   ///
-  /// Only for the reader, which has already refused them.
+  /// Only for the reader, which has already refused repeated names.
   init(unique members: [Member]) {
     self.members = members
   }
@@ -61,7 +61,7 @@ extension JSONObject: Equatable {
   public static func == (one: JSONObject, other: JSONObject) -> Bool {
     guard one.count == other.count else { return false }
     for (place, member) in one.members.enumerated() {
-      // Fast path: usually both objects have the same order.
+      // Fast path: usually both objects have their members in the same order.
       if sameBytes(other.members[place].name, member.name) {
         guard other.members[place].value == member.value else { return false }
       } else {

@@ -18,7 +18,7 @@ extension JSONReader {
     throw JSONError(.ends(expected: "a closing quote"), at: at)
   }
 
-  /// Reads the rest of a string that has escapes: copies the text between escapes and decodes the escapes.
+  /// Reads the rest of a string that has escapes: copies the text between escapes, and decodes the escapes.
   private mutating func escapedString(
     _ input: Span<UInt8>, from start: Int
   ) throws(JSONError) -> String {
@@ -33,7 +33,8 @@ extension JSONReader {
       }
       guard byte >= 0x20 else { throw JSONError(.controlCharacter, at: at) }
       if byte == Byte.backslash {
-        // Each piece must be valid UTF-8 on its own: no character begins before an escape and ends after it.
+        // Each piece between escapes must be valid UTF-8 on its own: no character begins before an escape and ends
+        // after it.
         string += try utf8(input, run..<at)
         string.unicodeScalars.append(try escape(input))
         run = at

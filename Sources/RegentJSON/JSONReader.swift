@@ -120,9 +120,9 @@ struct JSONReader {
     }
   }
 
-  /// Reads the mark after a value.
+  /// Reads the character after an element or member.
   ///
-  /// Returns true after a comma, false after the closing bracket or brace.
+  /// Returns true for a comma, false for the closing bracket or brace.
   private mutating func another(
     _ input: Span<UInt8>, unless close: UInt8, expected: String
   ) throws(JSONError) -> Bool {
@@ -182,7 +182,7 @@ enum Byte {
 
 /// Finds repeated names in an object.
 ///
-/// It searches the members while there are few, and uses a set for more: otherwise an object of 100,000 members would
+/// While there are few members, it searches them; for more, it uses a set. Otherwise an object of 100,000 members would
 /// cost 10¹⁰ comparisons.
 private struct SeenNames {
   private var set: Set<ExactName> = []
@@ -198,8 +198,8 @@ private struct SeenNames {
 
   /// A name that is hashed and compared by its bytes.
   ///
-  /// String's own hash is the same for all canonically equivalent spellings, so an attacker could fill one hash bucket
-  /// with many different names.
+  /// String's own hash is the same for all canonically equivalent spellings, so an attacker could put many different
+  /// names into one hash bucket, which makes look-ups slow.
   private struct ExactName: Hashable {
     let name: String
 

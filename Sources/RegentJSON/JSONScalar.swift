@@ -1,12 +1,12 @@
-// Reads and writes documents whose types are `Codable`, with our own coders over JSONValue, so that a type names its
+// Reads and writes documents whose types are `Codable`, with coders of its own over JSONValue, so that a type names its
 // members once. Foundation's coders would add 7.5 MB to every program, see docs/decisions/0002-json.md.
 
-/// A type of a member: how to read it, the error when it is wrong, and how to write it.
+/// A type of a member: how to read it, which error it throws when it is wrong, and how to write it.
 public protocol JSONScalar: Codable {
   /// Reads the member `name` of an object; each type decides whether it may be missing or null.
   init(member name: String, of object: JSONObject) throws(JSONShapeError)
 
-  /// The value to write; nil leaves the member out.
+  /// The JSON value of this member; nil leaves the member out.
   var jsonValue: JSONValue? { get }
 }
 
@@ -17,7 +17,7 @@ extension JSONScalar {
 
   /// Reads the member at the position of the decoder.
   ///
-  /// Enumerations call it from their own `init(from:)`, because Swift would otherwise synthesise another one.
+  /// Enumerations call this from their own `init(from:)`, because Swift would otherwise synthesise another one.
   public init(at decoder: any Decoder) throws {
     guard let place = decoder as? JSONDecoding else { throw notOurs("\(Self.self)") }
     try self.init(member: place.name, of: place.object)
@@ -46,7 +46,7 @@ extension JSONObject {
     do {
       return try Document(from: JSONDecoding(.object(self), named: name))
     } catch {
-      // Another error comes from a type of the standard library that refused the value.
+      // An error of another type comes from a type of the standard library that refused the value.
       throw (error as? JSONShapeError) ?? JSONShapeError(name: name, expected: "of another kind")
     }
   }

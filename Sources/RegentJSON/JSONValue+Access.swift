@@ -6,7 +6,7 @@ extension JSONValue {
     object?[name]
   }
 
-  /// The element at `position` if this is an array that has one there; nil otherwise.
+  /// The element at `position` if this is an array that is long enough; nil otherwise.
   public subscript(position: Int) -> JSONValue? {
     guard let array, array.indices.contains(position) else { return nil }
     return array[position]
@@ -16,12 +16,12 @@ extension JSONValue {
     if case .null = self { true } else { false }
   }
 
-  /// The string; nil if this is another type.
+  /// The string, if this value is one; nil otherwise.
   public var string: String? {
     if case .string(let string) = self { string } else { nil }
   }
 
-  /// The Boolean; nil if this is another type.
+  /// The Boolean, if this value is one; nil otherwise.
   public var bool: Bool? {
     if case .bool(let bool) = self { bool } else { nil }
   }
@@ -46,7 +46,7 @@ extension JSONValue {
     }
   }
 
-  /// The number as a `Double`, rounded if it is an integer beyond 2⁵³; nil if this is another type.
+  /// The number as a `Double`, rounded if it is an integer beyond 2⁵³; nil if this value is no number.
   public var double: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -56,12 +56,12 @@ extension JSONValue {
     }
   }
 
-  /// The elements; nil if this is another type.
+  /// The elements, if this value is an array; nil otherwise.
   public var array: [JSONValue]? {
     if case .array(let array) = self { array } else { nil }
   }
 
-  /// The members; nil if this is another type.
+  /// The members, if this value is an object; nil otherwise.
   public var object: JSONObject? {
     if case .object(let object) = self { object } else { nil }
   }
@@ -105,7 +105,7 @@ extension JSONObject: CustomStringConvertible {
 ///
 /// The standard library's `init(exactly:)` would need libm, which nothing else in this target links.
 private func exactly<Number: FixedWidthInteger>(_ double: Double, _: Number.Type) -> Number? {
-  // Number.max rounds up to a power of two, which is the first value that does not fit.
+  // As a Double, the largest integer rounds up to a power of two, which is the first value that does not fit.
   guard double >= Double(Number.min), double < Double(Number.max) else { return nil }
   let number = Number(double)
   return Double(number) == double ? number : nil

@@ -18,7 +18,7 @@ extension JSONWriter {
   }
 
   private func isPlain(_ text: Span<UInt8>) -> Bool {
-    // Nearly all long strings are tokens, so eight bytes are checked at a time.
+    // Nearly all long strings are tokens without escapes, so eight bytes are checked at a time.
     var start = 0
     while start &+ 8 <= text.count {
       let word = unsafe text.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)

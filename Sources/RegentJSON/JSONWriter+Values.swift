@@ -19,7 +19,9 @@ extension JSONWriter {
     decimal(number)
   }
 
-  /// Writes the shortest text that reads back as the same number; writes `null` for infinity and NaN.
+  /// Writes the shortest text that gives the same number when it is read.
+  ///
+  /// Writes `null` for infinity and NaN.
   public mutating func value(_ number: Double) {
     beginValue()
     bytes.append(contentsOf: (number.isFinite ? number.description : "null").utf8)
@@ -35,7 +37,7 @@ extension JSONWriter {
     bytes.append(contentsOf: "null".utf8)
   }
 
-  /// Writes a value with everything in it.
+  /// Writes a JSON value with all values in it.
   public mutating func value(_ value: JSONValue) {
     switch value {
     case .null: null()
@@ -52,7 +54,7 @@ extension JSONWriter {
     }
   }
 
-  /// Writes an object with everything in it.
+  /// Writes an object with all values in it.
   public mutating func value(_ object: JSONObject) {
     self.object { json in
       for member in object.members {

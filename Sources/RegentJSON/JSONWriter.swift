@@ -18,7 +18,7 @@
 ///
 /// JSON has no infinity and no NaN; they are written as `null`, as JavaScript does.
 public struct JSONWriter: Sendable {
-  /// The format of the text.
+  /// The format of the JSON text.
   public struct Style: Sendable, Equatable {
     /// Whether the text has line breaks and two spaces for each level, for people.
     public var isPretty: Bool
@@ -30,9 +30,9 @@ public struct JSONWriter: Sendable {
       self.isHTMLSafe = isHTMLSafe
     }
 
-    /// Without any white space.
+    /// The text has no white space.
     public static let compact = Style()
-    /// With line breaks and two spaces for each level.
+    /// The text has line breaks and two spaces for each level.
     public static let pretty = Style(isPretty: true)
   }
 
@@ -113,7 +113,7 @@ extension JSONWriter {
     afterName = true
   }
 
-  /// Writes the comma and the line break that a value needs before it.
+  /// Writes the comma and the line break that are needed before a value.
   mutating func beginValue() {
     if afterName {
       afterName = false

@@ -28,7 +28,7 @@ public enum JSONValue: Sendable {
   /// An object with the members in the order of the text.
   case object(JSONObject)
 
-  /// Makes the same case that reading the number's text would give.
+  /// Makes the same case of JSONValue that reading the number's text would give.
   public init(_ number: UInt64) {
     self = Int64(exactly: number).map(JSONValue.integer) ?? .unsigned(number)
   }
@@ -36,7 +36,9 @@ public enum JSONValue: Sendable {
 
 /// Values are equal when strings have the same bytes and objects the same members in any order.
 extension JSONValue: Equatable {
-  /// Whether both are the same value; an integer never equals a double.
+  /// Whether both are the same JSON value.
+  ///
+  /// An integer never equals a double.
   public static func == (one: JSONValue, other: JSONValue) -> Bool {
     switch (one, other) {
     case (.null, .null): true
@@ -52,7 +54,9 @@ extension JSONValue: Equatable {
   }
 }
 
-/// Whether both strings have the same UTF-8 bytes; `==` would compare by canonical equivalence.
+/// Whether both strings have the same UTF-8 bytes.
+///
+/// `==` would compare by canonical equivalence.
 func sameBytes(_ one: String, _ other: String) -> Bool {
   let one = one.utf8.span
   let other = other.utf8.span

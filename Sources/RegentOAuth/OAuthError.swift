@@ -1,6 +1,6 @@
 /// An error response of the OAuth endpoints (RFC 6749 §5.2 and the RFCs that build on it).
 ///
-/// The sentence is a fixed text and never repeats the request. `error_description` may contain only printable ASCII
+/// Its sentence is a fixed text that never repeats the request. `error_description` may contain only printable ASCII
 /// without quotes and backslashes (RFC 6749 §5.2), and a terminal may show it.
 package struct OAuthError: Error, Hashable, Sendable {
   /// The registered error codes.
@@ -43,10 +43,11 @@ package struct OAuthError: Error, Hashable, Sendable {
     self.asksForProof = asksForProof
   }
 
-  /// The HTTP status.
+  /// The HTTP status of the error response.
   ///
-  /// 400 for everything that the client can correct in its request, and for `authorization_pending` (RFC 8628 §3.5).
-  /// 401 for wrong client credentials or an invalid token. 503 if the client may send the same request again.
+  /// It is 400 for everything that the client can correct in its request, and for `authorization_pending` (RFC 8628
+  /// §3.5). It is 401 for wrong client credentials or an invalid token, and 503 if the client may send the same request
+  /// again.
   package var status: Int {
     switch code {
     case .invalidClient, .invalidToken: 401

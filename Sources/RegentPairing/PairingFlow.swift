@@ -19,10 +19,10 @@ public struct PairingFlow: Hashable, Sendable {
   /// When the service gave the code to the device.
   public let issued: Instant
 
-  /// When the code expires unless it is approved before.
+  /// When the code expires unless the viewer approves it before.
   public let expires: Instant
 
-  /// The number match, if the device requires one.
+  /// The number that the viewer must type, if the device requires number matching.
   public let match: NumberMatch?
 
   /// The state after the last event; ``status(at:)`` returns the state now, which includes expiry.
@@ -31,13 +31,13 @@ public struct PairingFlow: Hashable, Sendable {
   /// Increases by one with each change that a waiting device can see.
   public private(set) var sequence: Int
 
-  /// A new code that the service offers to a device.
+  /// Creates a new code that the service offers to a device.
   public init(issued: Instant, lifetime: CodeLifetime, match: NumberMatch? = nil) {
     self.init(
       issued: issued, expires: issued + lifetime.span, match: match, state: .offered, sequence: 1)
   }
 
-  /// A code from stored values.
+  /// Restores a code from stored values.
   public init(
     issued: Instant, expires: Instant, match: NumberMatch?, state: PairingState, sequence: Int
   ) {
@@ -50,7 +50,7 @@ public struct PairingFlow: Hashable, Sendable {
 }
 
 extension PairingFlow {
-  /// Applies one event and returns the new state with its actions, or throws why the event is refused.
+  /// Applies one event and returns the new state with its actions, or throws the reason why the event is refused.
   public func applying(_ event: PairingEvent, at now: Instant) throws(PairingRefusal) -> PairingStep {
     let flow = settled(at: now)
     switch event {
@@ -74,10 +74,12 @@ extension PairingFlow {
     return moved(to: .expired)
   }
 
-  /// Stores the expiry where nodes share a store, so that the first write, an approval or the expiry, decides.
+  /// Makes the expiry of this code a change of state that a node writes to the store.
+  ///
+  /// Nodes share the store, and the first write decides: an approval or the expiry.
   public func expiring(at now: Instant) -> PairingStep { PairingStep(settled(at: now), []) }
 
-  /// The same code with another expiry.
+  /// Returns the same code with another expiry.
   public func lasting(until end: Instant) -> PairingFlow {
     PairingFlow(issued: issued, expires: end, match: match, state: state, sequence: sequence)
   }
@@ -107,7 +109,7 @@ extension PairingFlow {
   private func opening() throws(PairingRefusal) -> PairingStep {
     switch state {
     case .offered: return PairingStep(moved(to: .opened), [.wakeDevice])
-    // The page may be loaded twice; the second load changes nothing.
+    // The phone may load the page twice. The second load changes nothing.
     case .opened, .claimed: return PairingStep(self, [])
     default: throw ended
     }
@@ -137,7 +139,7 @@ extension PairingFlow {
 
   private func releasing(by session: SessionID) throws(PairingRefusal) -> PairingStep {
     switch state {
-    // There is no claim to release: the page was left twice, or the claim had ended.
+    // There is no claim to release: the viewer left the page twice, or the claim had ended.
     case .offered, .opened: return PairingStep(self, [])
     case .claimed(let lease):
       guard lease.claimer.session == session else { throw .notTheClaimer }
@@ -152,7 +154,8 @@ extension PairingFlow {
     let lease = try requireLease(of: session, at: now)
     if let match {
       guard let picked else { throw .numberMissing }
-      // The viewer has one try. More tries would make it easier to guess one of the ninety numbers.
+      // The viewer typed a wrong number and has only one try. With more tries it would be easier to guess one of the
+      // ninety numbers.
       guard picked == match.number else {
         return PairingStep(
           moved(to: .denied(Denial(reason: .wrongNumber, at: now))), [.wakeDevice, .wakePhone])
@@ -186,7 +189,7 @@ extension PairingFlow {
     case .withdrawn: return PairingStep(self, [])
     case .expired: throw .expired
     case .approved, .delivered, .denied:
-      // A new code replaces only a pending one. The device can still read the result of an answered code.
+      // A new code replaces only a pending one. If the code was answered, the device can still read its result.
       guard reason != .newerCode else { throw ended }
       return PairingStep(moved(to: .withdrawn), [.wakeDevice, .wakePhone])
     }
@@ -196,7 +199,7 @@ extension PairingFlow {
     switch state {
     case .approved(let approval):
       return PairingStep(moved(to: .delivered(approval, at: now)), [.wakePhone])
-    // The response may have been lost, so a device may read its result several times.
+    // The response with the result may have been lost, so a device may read its result several times.
     case .delivered: return PairingStep(self, [])
     case .offered, .opened, .claimed: throw .notApproved
     case .denied, .expired, .withdrawn: throw ended
@@ -204,10 +207,10 @@ extension PairingFlow {
   }
 }
 
-// MARK: - Shared by the transitions
+// MARK: - Helpers of the transitions
 
 extension PairingFlow {
-  /// The lease that this session holds now, which approving and denying require.
+  /// Returns the lease on the code that this session holds now, which approving and denying require.
   ///
   /// Without it, an attacker who reads the code off the screen could approve it, as in better-auth and
   /// django-oauth-toolkit.
@@ -247,7 +250,7 @@ extension PairingFlow {
     case .denied: .denied
     case .expired: .expired
     case .withdrawn: .withdrawn
-    // Never reached: callers handle the pending states before.
+    // Never reached: callers handle the pending states before they use this property.
     case .offered, .opened, .claimed: .notApproved
     }
   }

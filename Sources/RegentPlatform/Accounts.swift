@@ -4,22 +4,22 @@ public import Glibc
 public struct UserAccount: Equatable, Sendable {
   public let name: String
   public let id: uid_t
-  /// The primary group.
+  /// The id of the user's primary group.
   public let group: gid_t
-  /// The home directory.
+  /// The user's home directory.
   public let home: String
 }
 
 /// Looks up users and groups.
 ///
-/// The answers may come from the network (LDAP), so call it at start-up or outside the event loop.
+/// The answers may come from the network (LDAP), so call these functions at start-up or outside the event loop.
 public enum Accounts {
   /// The effective user id of this process.
   public static var effectiveUser: uid_t { geteuid() }
 
   /// Looks up a user by login name.
   ///
-  /// Returns nil when there is none.
+  /// Returns nil if there is no such user.
   public static func user(named name: String) throws(SystemError) -> UserAccount? {
     try refuseNUL(in: name, operation: "look up user")
     return try unsafe lookUp("look up user", name) { buffer, size in
@@ -32,7 +32,7 @@ public enum Accounts {
 
   /// Looks up a user by id.
   ///
-  /// Returns nil when there is none.
+  /// Returns nil if there is no such user.
   public static func user(id: uid_t) throws(SystemError) -> UserAccount? {
     try unsafe lookUp("look up user", String(id)) { buffer, size in
       var record = unsafe passwd()
@@ -51,7 +51,7 @@ public enum Accounts {
 
   /// Looks up the id of a group by name.
   ///
-  /// Returns nil when there is none.
+  /// Returns nil if there is no such group.
   public static func group(named name: String) throws(SystemError) -> gid_t? {
     try refuseNUL(in: name, operation: "look up group")
     return try unsafe lookUp("look up group", name) { buffer, size in
@@ -62,7 +62,7 @@ public enum Accounts {
     }
   }
 
-  /// Runs a reentrant look-up with a buffer that grows until the entry fits.
+  /// Runs a reentrant look-up of a user or group, with a buffer that grows until the entry fits.
   private static func lookUp<Found>(
     _ operation: String, _ subject: String,
     _ body: (UnsafeMutablePointer<CChar>, Int) -> (CInt, Found?)
@@ -76,7 +76,7 @@ public enum Accounts {
       case 0: return found
       case EINTR: continue
       case ERANGE where size < 1_048_576: size *= 4
-      // Some name services return these instead of "not found".
+      // Some name services return these error codes to say "not found".
       case ENOENT, ESRCH, EBADF, EPERM: return nil
       default: throw SystemError(operation: operation, subject: subject, code: code)
       }

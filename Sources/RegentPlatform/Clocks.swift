@@ -19,14 +19,14 @@ public enum Clocks {
     nanoseconds(read(CLOCK_BOOTTIME))
   }
 
-  /// How long ago a time on the boot clock was.
+  /// How long ago a time on the boot clock was, in nanoseconds.
   ///
-  /// - Returns: nanoseconds; 0 when the clock went backwards, which happens only on faulty hardware.
+  /// It is 0 when the clock went backwards, which happens only on faulty hardware.
   public static func bootNanoseconds(since start: UInt64) -> UInt64 { span(from: start, to: bootNanoseconds()) }
 
-  /// Nanoseconds on the monotonic clock, which waits use.
+  /// The time of the monotonic clock in nanoseconds, with which threads wait.
   ///
-  /// Unlike the boot clock it does not count sleep.
+  /// Unlike the boot clock, it stands still while the machine is suspended.
   public static func monotonicNanoseconds() -> UInt64 { nanoseconds(read(CLOCK_MONOTONIC)) }
 
   /// How long ago a time on the monotonic clock was, in nanoseconds.
@@ -34,9 +34,9 @@ public enum Clocks {
     span(from: start, to: monotonicNanoseconds())
   }
 
-  /// How long the machine has slept since it started, in nanoseconds.
+  /// How long the machine has been suspended since it started, in nanoseconds.
   ///
-  /// It is accurate to the time that passes between reading the two clocks.
+  /// The result is accurate to the time that passes between reading the two clocks.
   public static func sleptNanoseconds() -> UInt64 { span(from: monotonicNanoseconds(), to: bootNanoseconds()) }
 
   /// The time for systemd's reload message, which must be on the monotonic clock.
@@ -48,7 +48,7 @@ public enum Clocks {
 
   private static func read(_ clock: clockid_t) -> timespec {
     var time = timespec()
-    // These three clocks exist on every supported Linux, and the call cannot fail otherwise.
+    // The clocks that this target reads exist on every supported Linux, and the call cannot fail otherwise.
     _ = unsafe clock_gettime(clock, &time)
     return time
   }

@@ -9,26 +9,28 @@ import Synchronization
 @safe public final class DedicatedThread: @unchecked Sendable {
   /// The signals that are blocked in the thread.
   public enum BlockedSignals: Sendable {
-    /// Only SIGPIPE: a library that writes to a closed socket must get an error instead of ending the program.
+    /// Only SIGPIPE is blocked: a library that writes to a closed socket must get an error. The signal would end the
+    /// program.
     case brokenPipe
-    /// All signals, from the first instruction on, so that other threads of the program receive them.
+    /// All signals are blocked from the thread's first instruction on, so that other threads of the program receive
+    /// them.
     case everySignal
   }
 
   /// How long a thread keeps its core when other threads want it.
   ///
-  /// A thread with a shorter time slice gets a core sooner and may interrupt those with longer ones (Linux 6.12 and
+  /// A thread with a shorter time slice gets a core sooner and may interrupt threads with longer ones (Linux 6.12 and
   /// later; before, this has no effect).
   public enum Turns: Sendable {
-    /// The kernel's default of some milliseconds.
+    /// The kernel's default time slice of some milliseconds.
     case usual
-    /// 0.2 ms, for threads that answer requests.
+    /// A time slice of 0.2 ms, for threads that answer requests.
     ///
     /// On a core that a flood keeps busy, an honest request would otherwise wait for a full time slice of each thread
     /// that serves the flood.
     case short
-    /// 0.1 ms, for a thread that has little to do and that others wait for, and for a thread that works long and yields
-    /// by itself (``endTurn(begun:now:)``).
+    /// A time slice of 0.1 ms: for a thread that has little to do and that others wait for, and for a thread that works
+    /// long and yields by itself (``endTurn(begun:now:)``).
     case shortest
 
     fileprivate var nanoseconds: UInt? {
@@ -47,10 +49,10 @@ import Synchronization
 
   /// Yields the core to a waiting thread if the shortest time slice is over.
   ///
-  /// Without a waiting thread it costs a call.
+  /// If no thread waits, this costs one system call.
   ///
-  /// The kernel checks time slices only at its tick, every 4 ms; in between only the thread itself can yield. It loses
-  /// nothing by that, because its time slice is used up.
+  /// The kernel checks time slices only at its tick, every 4 ms; in between only the thread itself can yield. The
+  /// thread loses nothing by yielding, because its time slice is used up.
   ///
   /// - Parameters:
   ///   - begun: when the time slice began; set to `now` when the thread yields.
@@ -70,7 +72,7 @@ import Synchronization
   /// - Parameters:
   ///   - name: the name that `top -H` and a debugger show; the kernel keeps 15 bytes.
   ///   - blocking: the signals that the thread does not receive.
-  ///   - turns: how long it keeps a core that other threads want.
+  ///   - turns: the time slice, which is how long the thread keeps a core that other threads want.
   ///   - body: the code that the thread runs.
   /// - Returns: the thread, for ``join()``.
   /// - Throws: `SystemError` when the kernel cannot start another thread.
@@ -103,15 +105,16 @@ import Synchronization
   }
 
   deinit {
-    // No caller can wait for the thread any more, so the kernel may free its resources when it ends.
+    // The last reference is released, so no caller can wait for the thread any more. The kernel may free the thread's
+    // resources when it ends.
     if !isJoined.withLock({ $0 }) { pthread_detach(handle) }
   }
 
   /// Waits until the thread has ended.
   ///
-  /// The thread itself must not call it, because it would wait for ever.
+  /// The thread itself must not call this, because it would wait for ever.
   public func join() {
-    // Wait under the lock, so that a second caller waits too.
+    // The wait is under the lock, so that a second caller waits too.
     isJoined.withLock { isJoined in
       if !isJoined { pthread_join(handle, nil) }
       isJoined = true
@@ -126,7 +129,7 @@ private final class ThreadBody: Sendable {
   let name: String
   let turns: DedicatedThread.Turns
   let body: @Sendable () -> Void
-  /// The thread while it runs the body; otherwise 0, because the number may be reused for another thread.
+  /// The thread while it runs the body; otherwise 0, because the kernel may give the number to another thread.
   let thread = Atomic<pthread_t>(0)
 
   init(name: String, turns: DedicatedThread.Turns, body: @escaping @Sendable () -> Void) {

@@ -1,7 +1,9 @@
 import CRegentLinux
 import Glibc
 
-/// A program, such as a browser, that runs beside this one and is not waited for.
+/// Starts a program, such as a browser, that runs beside this one.
+///
+/// This program does not wait for its end.
 public enum DetachedProgram {
   /// Starts a program with only the three standard descriptors of this one.
   ///
@@ -18,8 +20,8 @@ public enum DetachedProgram {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // The child must get the signals that this program's threads block. Its own process group keeps a Ctrl-C for this
-    // program away from it.
+    // The child must get the signals that this program's threads block. A process group of its own keeps a Ctrl-C for
+    // this program away from the child.
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
@@ -31,7 +33,8 @@ public enum DetachedProgram {
     }
     guard code == 0 else { throw SystemError(operation: "start", subject: program, code: code) }
     let started = process
-    // The child must be waited for; otherwise it stays in the process table as a zombie until this program ends.
+    // A thread waits for the child. Otherwise the child would stay in the process table as a zombie until this program
+    // ends.
     _ = try? DedicatedThread.start(named: "browser") { _ = waitpid(started, nil, 0) }
   }
 }

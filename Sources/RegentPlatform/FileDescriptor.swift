@@ -2,11 +2,12 @@ public import Glibc
 
 /// An open file descriptor with one owner, closed on deinit.
 ///
-/// It cannot be copied, so it can neither be closed twice nor be used after another thread got the same number.
+/// The value cannot be copied, so the descriptor can neither be closed twice nor be used after another thread got the
+/// same number.
 public struct FileDescriptor: ~Copyable, Sendable {
-  /// The kernel's number, for calls that this type does not offer.
+  /// The kernel's number of the descriptor, for calls that this type does not offer.
   ///
-  /// It must not be closed.
+  /// The caller must not close it.
   public let number: CInt
 
   /// Takes ownership of a number that the kernel has just returned.
@@ -17,11 +18,11 @@ public struct FileDescriptor: ~Copyable, Sendable {
   }
 
   deinit {
-    // Not repeated after EINTR: Linux has freed the number, and another thread may have it by now.
+    // The call is not repeated after EINTR: Linux has freed the number, and another thread may have got it by now.
     _ = Glibc.close(number)
   }
 
-  /// Closes now and reports errors.
+  /// Closes the descriptor now and reports errors.
   ///
   /// On some file systems only `close` reports a failed write.
   public consuming func close() throws(SystemError) {
@@ -33,7 +34,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Gives up ownership and returns the number, which the caller must close.
+  /// Gives up ownership of the descriptor and returns its number, which the caller must close.
   public consuming func release() -> CInt {
     let number = number
     discard self
@@ -58,7 +59,7 @@ extension FileDescriptor {
     return FileDescriptor(owning: number)
   }
 
-  /// Opens a name inside this directory.
+  /// Opens the file with this name inside this directory.
   ///
   /// `path` is the whole path, for the error.
   ///
@@ -75,7 +76,7 @@ extension FileDescriptor {
 
   /// Writes all bytes, with as many calls as that takes.
   ///
-  /// If it throws, a part of them may have been written.
+  /// If this throws, a part of the bytes may have been written.
   ///
   /// `subject` is the path or name, for the error.
   public func writeAll(_ bytes: [UInt8], to subject: String = "") throws(SystemError) {
@@ -126,7 +127,7 @@ extension FileDescriptor {
   }
 }
 
-/// Reads a kernel file such as `/proc/net/route`; anything after about `limit` bytes is left out.
+/// Reads a kernel file such as `/proc/net/route`; the content after about `limit` bytes is left out.
 ///
 /// The size of such a file is not known before it is read.
 func kernelTable(_ path: String, atMost limit: Int) -> String? {
@@ -136,8 +137,9 @@ func kernelTable(_ path: String, atMost limit: Int) -> String? {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Refuses a path that contains a NUL byte: the kernel would cut it there and use another file than the one that was
-/// checked.
+/// Refuses a path that contains a NUL byte.
+///
+/// The kernel would cut the path there, and so use another file than the checked one.
 func refuseNUL(in path: String, operation: String) throws(SystemError) {
   guard !path.utf8.contains(0) else {
     throw SystemError(operation: operation, subject: "a path with a NUL byte", code: EINVAL)

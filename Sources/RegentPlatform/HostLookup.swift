@@ -2,19 +2,19 @@ import Glibc
 
 /// Resolves host names with the system's resolver.
 public enum HostLookup {
-  /// Why no address was found.
+  /// Why a host name was not resolved to an address.
   public enum Failure: Error, Sendable {
     case unknownName
     /// The name servers did not answer, or answered with an error.
     case noAnswer
   }
 
-  /// Whether a name always means the loopback address, without asking a name server (RFC 6761).
+  /// Whether the name always means the loopback address (RFC 6761), so that no name server is asked.
   public static func isLocalhost(_ name: String) -> Bool { name == "localhost" || name.hasSuffix(".localhost") }
 
   /// Resolves a name or a numeric address to at least one address.
   ///
-  /// A name can take half a minute, so call it on a separate thread. A numeric address needs no lookup.
+  /// Resolving a name can take half a minute, so call this on a separate thread. A numeric address needs no lookup.
   public static func addresses(
     of name: String, port: UInt16 = 0, onlyNumbers: Bool = false
   ) -> Result<[SocketAddress], Failure> {

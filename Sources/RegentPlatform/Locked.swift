@@ -1,10 +1,11 @@
-// Public, because code that is inlined into other modules uses it.
+// The import is public, because code that is inlined into other modules uses it.
 public import Glibc
 
 /// A value protected by a lock.
 ///
-/// It is used like `Synchronization.Mutex`, but built on a POSIX mutex. A contended `Mutex` is handed over inside the
-/// kernel, which ThreadSanitizer does not see: it then reports races that do not exist, and hides real ones among them.
+/// This type is used like `Synchronization.Mutex`, but built on a POSIX mutex. A contended `Mutex` is handed over
+/// inside the kernel, which ThreadSanitizer does not see. ThreadSanitizer then reports races that do not exist, and the
+/// real ones go unnoticed among them.
 ///
 /// `@unchecked Sendable`, because: 1. `value` is accessed only in `withLock`, between lock and unlock of `mutex`;
 /// 2. both stay at their addresses until `deinit`, when no other thread can have the struct any more.

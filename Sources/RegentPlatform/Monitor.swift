@@ -1,4 +1,4 @@
-// Public, because code that is inlined into other modules uses it.
+// The import is public, because code that is inlined into other modules uses it.
 public import Glibc
 
 /// A value protected by a lock, with a condition variable to wait for changes.
@@ -24,7 +24,7 @@ public import Glibc
     unsafe pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
-    // Deadlines must not move when the wall clock is set.
+    // The condition variable uses the monotonic clock, because deadlines must not move when the wall clock is set.
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     unsafe pthread_cond_init(changed, &attributes)
     unsafe pthread_condattr_destroy(&attributes)

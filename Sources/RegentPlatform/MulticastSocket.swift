@@ -8,10 +8,12 @@ public struct MulticastSocket: ~Copyable {
   private let isGroup: Bool
   private let port: UInt16
 
+  /// The maximum length of a datagram in bytes.
+  ///
   /// Longer datagrams are ignored.
   private static let longest = 9_000
 
-  /// Opens a socket with a port that the kernel chooses, so that only answers to it arrive there.
+  /// Opens a socket with a port that the kernel chooses, so that only answers to this socket's datagrams arrive there.
   ///
   /// - Parameters:
   ///   - bits: the group's IPv4 address, first byte most significant. For a unicast address only that machine is asked.
@@ -42,7 +44,7 @@ public struct MulticastSocket: ~Copyable {
   /// Waits for a datagram that was sent from the group's port.
   ///
   /// - Parameter milliseconds: how long to wait at most.
-  /// - Returns: its bytes; an empty array when another datagram arrived; nil after the time is over.
+  /// - Returns: its bytes; an empty array when a datagram from another port arrived; nil after the time is over.
   public borrowing func hear(milliseconds: CInt) -> [UInt8]? {
     var watched = pollfd(fd: datagrams.number, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&watched, 1, milliseconds) == 1 else { return nil }

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// Notices changes after which a failed call may succeed: of this machine's addresses, routes, name servers or clock.
 ///
-/// It compares the current state with the previous one and ignores the content of the kernel's messages. IPv6 routers
-/// announce themselves every few seconds, and each announcement only extends the lifetimes of addresses and routes,
-/// which is no change. The kernel also drops messages when there are too many.
+/// The watch compares the current state with the previous one, and ignores the content of the kernel's messages. IPv6
+/// routers announce themselves every few seconds, and each announcement only extends the lifetimes of addresses and
+/// routes, which is no change. The kernel also drops messages when there are too many.
 ///
 /// In a systemd unit that does not allow `AF_NETLINK` there is no watch, and callers learn of changes only by
 /// time-outs.
@@ -15,13 +15,13 @@ public final class NetworkWatch {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The machine's addresses.
+    /// The machine's addresses have changed.
     ///
-    /// Connections from an address that is gone are dead.
+    /// Connections from an address that the machine no longer has are dead.
     public static let addresses = Change(rawValue: 1)
-    /// A route, a cable that was plugged or unplugged, or the name server file.
+    /// A route or the name server file has changed, or a cable was plugged or unplugged.
     public static let ways = Change(rawValue: 2)
-    /// The wall clock was set.
+    /// The wall clock of the machine was set.
     public static let clock = Change(rawValue: 4)
   }
 
@@ -35,14 +35,15 @@ public final class NetworkWatch {
 
   /// Starts watching.
   ///
-  /// Returns nil where the kernel does not allow it.
+  /// Returns nil if the kernel does not allow it.
   public init?() {
     let kind = CInt(SOCK_RAW.rawValue) | O_CLOEXEC | O_NONBLOCK
     let number = Glibc.socket(AF_NETLINK, kind, CInt(NETLINK_ROUTE))
     guard number >= 0 else { return nil }
     network = SharedDescriptor(FileDescriptor(owning: number))
     guard regent_listen_to_network(number) == 0 else { return nil }
-    // Watch the folder, because programs replace the file by renaming a new one over it.
+    // The folder is watched and not the name server file, because programs replace the file by renaming a new one over
+    // it.
     let folder = unsafe regent_watch_folder("/etc")
     files = folder < 0 ? nil : SharedDescriptor(FileDescriptor(owning: folder))
     let timer = regent_watch_clock()
@@ -51,10 +52,10 @@ public final class NetworkWatch {
     ways = Self.ownWays()
   }
 
-  /// The descriptors to poll.
+  /// The file descriptors that the caller must poll.
   public var numbers: [CInt] { [network.number, files?.number, clock?.number].compactMap(\.self) }
 
-  /// Reads all pending messages.
+  /// Reads all pending messages of the kernel.
   ///
   /// - Returns: what has changed since the last call.
   public func change() -> Change {
@@ -69,8 +70,9 @@ public final class NetworkWatch {
     return change
   }
 
-  /// Reads a limited number of messages: on a machine whose routes change all the time, the caller must not be stuck
-  /// here.
+  /// Reads a limited number of messages.
+  ///
+  /// On a machine whose routes change all the time, the caller must not be stuck here.
   ///
   /// - Returns: the error code of the last read.
   @discardableResult
@@ -85,11 +87,11 @@ public final class NetworkWatch {
 
   private static func ownAddresses() -> Set<String> { Set(OwnAddress.all().compactMap(\.address.numericHost)) }
 
-  /// Routes without counters and lifetimes, addresses whose cable is plugged in, and the identity of the name server
-  /// file.
+  /// The state of the network: routes without counters and lifetimes, addresses whose cable is plugged in, and the
+  /// identity of the name server file.
   private static func ownWays() -> [String] {
     let routes = lines("/proc/net/route").map { fields(of: $0, [0, 1, 2, 7]) }
-    // For IPv6 only the default routes: others come and go with neighbouring machines.
+    // Of the IPv6 routes only the default ones are compared. Others come and go with neighbouring machines.
     let anywhere = String(repeating: "0", count: 32) + " 00"
     let others = lines("/proc/net/ipv6_route").filter { $0.hasPrefix(anywhere) }.map { fields(of: $0, [4, 9]) }
     let running: UInt32 = 0x40

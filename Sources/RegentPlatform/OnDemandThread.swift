@@ -1,6 +1,6 @@
 /// Runs jobs one after another on a thread that exists only while there are jobs.
 ///
-/// For code of an app that may block: Swift's pool has only as many threads as cores, and a blocked one holds up all
+/// For code of an app that may block: Swift's pool has only as many threads as cores, and a blocked thread delays all
 /// tasks.
 public final class OnDemandThread: TaskExecutor {
   private struct OnDemandThreadState: Sendable {
@@ -24,7 +24,7 @@ public final class OnDemandThread: TaskExecutor {
       return !state.isRunning
     }
     guard isFirst else { return }
-    // If no thread can be started, run the jobs on the calling thread: slow is better than never.
+    // If no thread can be started, the jobs run on the calling thread: slow is better than never.
     do { try DedicatedThread.start(named: name) { self.drain() } } catch { drain() }
   }
 

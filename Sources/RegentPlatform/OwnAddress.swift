@@ -6,10 +6,12 @@ public struct OwnAddress: Sendable {
   public let address: SocketAddress
   let flags: UInt32
 
-  /// The most addresses to list; further ones are left out.
+  /// The maximum number of addresses to list.
+  ///
+  /// Further ones are left out.
   private static let most = 1_024
 
-  /// All current IPv4 and IPv6 addresses; empty when the kernel does not report them.
+  /// All current IPv4 and IPv6 addresses of this machine; empty if the kernel does not report them.
   public static func all() -> [OwnAddress] {
     var first: UnsafeMutablePointer<ifaddrs>?
     guard unsafe getifaddrs(&first) == 0 else { return [] }
@@ -33,7 +35,8 @@ public struct OwnAddress: Sendable {
 
   /// Whether the interface is up, is not loopback, and supports multicast.
   ///
-  /// The constants are from net/if.h: a shim that includes that header would take other headers out of Glibc's module.
+  /// The constants are from net/if.h: a C shim that includes that header would take other headers out of Glibc's
+  /// module.
   var reachesNeighbours: Bool {
     let (isUp, isLoopback, hearsGroups): (UInt32, UInt32, UInt32) = (0x1, 0x8, 0x1000)
     return flags & (isUp | isLoopback | hearsGroups) == isUp | hearsGroups

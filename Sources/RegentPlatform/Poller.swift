@@ -5,7 +5,7 @@ import Glibc
 ///
 /// A server uses it for every request, so reading an event takes no system call, no copy and no allocation.
 @safe public struct Poller: ~Copyable {
-  /// What a descriptor is watched for, or which events occurred.
+  /// The events for which a descriptor is watched, or which have occurred.
   public struct Events: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
@@ -20,7 +20,7 @@ import Glibc
     ///
     /// Always watched for.
     @inlinable public static var failed: Events { Events(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue) }
-    /// Report readiness once, and again only after more data has arrived.
+    /// An option: report readiness once, and again only after more data has arrived.
     @inlinable public static var edgeTriggered: Events { Events(rawValue: EPOLLET.rawValue) }
 
     /// Whether the two sets have an event in common.
@@ -30,7 +30,7 @@ import Glibc
 
   /// The events of one descriptor.
   public struct Event {
-    /// The token that the descriptor was added with.
+    /// The token with which the descriptor was added.
     public let token: UInt64
     public let events: Events
 
@@ -45,7 +45,7 @@ import Glibc
   @usableFromInline let capacity: Int
   @usableFromInline let happened: UnsafeMutablePointer<epoll_event>
 
-  /// An empty set.
+  /// Creates a set without descriptors.
   ///
   /// - Parameter capacity: the most events that one `wait` returns.
   /// - Throws: `SystemError` when no descriptor is available.
@@ -61,7 +61,7 @@ import Glibc
 
   /// Starts watching a descriptor.
   ///
-  /// Its events carry the token.
+  /// Its events have this token.
   public func add(_ number: CInt, _ events: Events, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_ADD, number, events, token)
   }
@@ -79,7 +79,7 @@ import Glibc
 
   /// Waits until an event occurs or the time is over.
   ///
-  /// A negative time means no limit.
+  /// If the time is negative, there is no limit.
   ///
   /// - Returns: the number of events; 0 when the time was over or a signal arrived.
   public func wait(milliseconds: CInt) -> Int {

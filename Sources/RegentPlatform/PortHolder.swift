@@ -2,7 +2,8 @@ internal import Glibc
 
 /// The program that listens on a TCP port of this machine, as far as this user may see it.
 public struct PortHolder: Equatable, Sendable {
-  /// The program's name and process id; nil when it belongs to another user, since only root may examine it then.
+  /// The program's name and process id; nil when the program belongs to another user, because only root may examine it
+  /// then.
   public let name: String?
   public let process: Int32?
   /// The systemd unit that runs the program.
@@ -26,14 +27,14 @@ public struct PortHolder: Equatable, Sendable {
 
   /// Whether a program may listen on the address.
   ///
-  /// Tests it by binding a socket for a moment, without accepting connections.
+  /// The test binds a socket for a moment, without accepting connections.
   ///
   /// Other obstacles, such as a missing right, count as free: the program reports them when it starts.
   public static func isFree(_ wanted: SocketAddress) -> Bool {
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
     guard let number = try? systemCall("open", on: "a socket", { socket(wanted.family, kind, 0) }) else { return true }
     defer { close(number) }
-    // A connection that was closed a moment ago must not make the port look taken.
+    // SO_REUSEADDR is set, because a connection that was closed a moment ago must not make the port look taken.
     var isOn: CInt = 1
     let size = socklen_t(MemoryLayout<CInt>.size)
     _ = unsafe setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &isOn, size)
@@ -47,7 +48,7 @@ public struct PortHolder: Equatable, Sendable {
 
   /// The inodes of the sockets that listen on a port, with any address.
   ///
-  /// If several programs listen there, it does not matter which one is named.
+  /// If several programs listen on the port, it does not matter which one is named.
   private static func listening(on port: UInt16) -> Set<UInt64> {
     let state = "0A"
     var found: Set<UInt64> = []
@@ -80,7 +81,7 @@ public struct PortHolder: Equatable, Sendable {
       .flatMap { TextLines.texts(of: $0).first { !$0.isEmpty } }
   }
 
-  /// The names in a folder; empty when it cannot be read.
+  /// The names in a folder; empty when the folder cannot be read.
   private static func names(in folder: String) -> [String] {
     guard let stream = unsafe opendir(folder) else { return [] }
     defer { unsafe closedir(stream) }

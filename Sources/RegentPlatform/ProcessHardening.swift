@@ -11,7 +11,9 @@ public enum ProcessHardening {
     umask(0o077)
   }
 
-  /// Like `apply()`, but leaves the umask; for a program that also writes files for other users and starts programs.
+  /// Like `apply()`, but does not change the umask.
+  ///
+  /// For a program that also writes files for other users and starts programs.
   ///
   /// Programs that this process starts inherit the core size of 0, because their environment may contain a token.
   public static func forbidDumps() throws(SystemError) {

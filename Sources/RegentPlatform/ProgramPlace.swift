@@ -12,7 +12,7 @@ public enum ProgramPlace {
         unsafe text.baseAddress.map { unsafe readlink("/proc/self/exe", $0, text.count) } ?? -1
       }
     }
-    // A path that fills the buffer was truncated.
+    // A path that fills the whole buffer may have been truncated.
     guard count > 0, count < buffer.count else { return nil }
     let parts = String(decoding: buffer[..<count], as: UTF8.self)
       .split(separator: "/", omittingEmptySubsequences: false)

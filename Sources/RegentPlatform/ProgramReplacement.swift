@@ -8,8 +8,8 @@ public enum ProgramReplacement {
 
   /// Replaces this program by another one, which reads a secret from descriptor 3.
   ///
-  /// Other processes can see arguments and environment variables, but not the content of a pipe, and it is empty once
-  /// it was read. Other descriptors above it are closed in the new program.
+  /// Other processes can see arguments and environment variables, but not the content of a pipe, which is empty once it
+  /// was read. The new program does not inherit descriptors above 3.
   ///
   /// - Parameters:
   ///   - program: its path, or a name to find in `PATH`.
@@ -31,8 +31,8 @@ public enum ProgramReplacement {
     for (name, value) in variables {
       try systemCall("set the variable", on: name) { unsafe setenv(name, value, 1) }
     }
-    // First moved away from number 3: dup2 to the same number would keep close-on-exec, and the new program could not
-    // read it.
+    // The pipe is first moved away from number 3. If it already had that number, dup2 would keep close-on-exec, and the
+    // new program could not read the pipe.
     let parked = FileDescriptor(
       owning: try systemCall("hand over", on: "the secret") {
         fcntl(reading.number, F_DUPFD_CLOEXEC, 10)

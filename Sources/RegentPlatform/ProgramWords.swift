@@ -11,9 +11,7 @@ func programWords(
   return words
 }
 
-/// Calls `body` with the words as an array of C strings.
-///
-/// They are freed after the call.
+/// Calls `body` with the words as an array of C strings, which are freed after the call.
 func withPointers<Result, Failure: Error>(
   to words: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws(Failure) -> Result
 ) throws(Failure) -> Result {

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// Notices that the reader of this program's output has gone, because the other end of the pipe was closed.
 ///
-/// A waiting program may write nothing for hours. Without this it would not notice and would wait in vain.
+/// A waiting program may write nothing for hours. Without this watch it would wait for ever although its reader has
+/// ended.
 public final class ReaderWatch: Sendable {
   private let stopping: StopSwitch
 
@@ -24,6 +25,6 @@ public final class ReaderWatch: Sendable {
 
   deinit { stop() }
 
-  /// Ends the watch.
+  /// Ends the watch of the reader.
   public func stop() { stopping.stop() }
 }

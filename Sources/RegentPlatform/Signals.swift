@@ -9,7 +9,7 @@ public struct Signal: Hashable, Sendable {
     self.number = number
   }
 
-  /// Asks the program to end (`SIGTERM`).
+  /// The signal that asks the program to end (`SIGTERM`).
   public static let terminate = Signal(number: SIGTERM)
   /// The interrupt key, usually Ctrl-C (`SIGINT`).
   public static let interrupt = Signal(number: SIGINT)
@@ -17,9 +17,9 @@ public struct Signal: Hashable, Sendable {
   public static let hangUp = Signal(number: SIGHUP)
   /// The size of the terminal has changed (`SIGWINCH`).
   public static let windowChanged = Signal(number: SIGWINCH)
-  /// For the program's own use (`SIGUSR1`).
+  /// A signal for the program's own use (`SIGUSR1`).
   public static let user1 = Signal(number: SIGUSR1)
-  /// For the program's own use (`SIGUSR2`).
+  /// A signal for the program's own use (`SIGUSR2`).
   public static let user2 = Signal(number: SIGUSR2)
 }
 
@@ -43,7 +43,9 @@ public struct HeldSignals: Sendable {
     _ = unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
   }
 
-  /// Makes writes to a closed pipe or socket fail with an error instead of ending the program.
+  /// Makes writes to a closed pipe or socket fail with an error.
+  ///
+  /// By default a signal (SIGPIPE) ends the program.
   public static func ignoreBrokenPipes() {
     signal(SIGPIPE, SIG_IGN)
   }
@@ -84,7 +86,7 @@ public final class SignalListener: Sendable {
 
   deinit { stop() }
 
-  /// Ends the thread.
+  /// Ends the listener's thread.
   ///
   /// The signals stay blocked.
   public func stop() { stopping.stop() }

@@ -5,8 +5,8 @@ public struct SocketAddress: Sendable {
   private var storage: sockaddr_storage
   /// The offset of the address in `sockaddr_in6`.
   ///
-  /// The member cannot be used by name in every build: the importer assigns it to Glibc or to CRegentLinux, depending
-  /// on which of them it reads first.
+  /// The C member cannot be used by name in every build: Swift's importer assigns it to Glibc or to CRegentLinux,
+  /// depending on which of them it reads first.
   private static let ipv6Place = 8
   private var length: socklen_t
 
@@ -19,9 +19,9 @@ public struct SocketAddress: Sendable {
     length = socklen_t(MemoryLayout<sockaddr_storage>.size)
   }
 
-  /// An IPv4 address and port.
+  /// Creates an IPv4 socket address with a port.
   ///
-  /// The first byte of the address is the most significant one.
+  /// The highest bits are the first byte of the address.
   public init(ipv4 bits: UInt32, port: UInt16) {
     self.init()
     var form = sockaddr_in()
@@ -32,9 +32,9 @@ public struct SocketAddress: Sendable {
     length = socklen_t(MemoryLayout<sockaddr_in>.size)
   }
 
-  /// An IPv6 address and port.
+  /// Creates an IPv6 socket address with a port.
   ///
-  /// The first byte of each half is the most significant one.
+  /// The highest bits of each half are its first byte.
   public init(ipv6 halves: (high: UInt64, low: UInt64), port: UInt16) {
     self.init()
     var form = sockaddr_in6()
@@ -57,7 +57,7 @@ public struct SocketAddress: Sendable {
     self.length = length
   }
 
-  /// The address of a Unix socket: a path, or an abstract name when it begins with "@".
+  /// Creates the address of a Unix socket: a path, or an abstract name when it begins with "@".
   ///
   /// - Parameter path: at most 107 bytes without NUL.
   /// - Throws: `SystemError` when the path is empty, contains NUL or is longer; the kernel would cut it silently.
@@ -106,14 +106,14 @@ extension SocketAddress {
     }
   }
 
-  /// The address and port, if it is an IPv4 address.
+  /// The address and port, if this is an IPv4 address; otherwise nil.
   public var ipv4: (bits: UInt32, port: UInt16)? {
     guard family == AF_INET else { return nil }
     let form = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in.self) }
     return (UInt32(bigEndian: form.sin_addr.s_addr), UInt16(bigEndian: form.sin_port))
   }
 
-  /// The address and port, if it is an IPv6 address.
+  /// The address and port, if this is an IPv6 address; otherwise nil.
   public var ipv6: (halves: (high: UInt64, low: UInt64), port: UInt16)? {
     guard family == AF_INET6 else { return nil }
     return unsafe withUnsafeBytes(of: storage) { bytes in

@@ -4,7 +4,7 @@ public import Glibc
 public enum SocketPlace {
   /// Whether a file of any kind exists at the path.
   ///
-  /// Costs one system call.
+  /// The check costs one system call.
   public static func isThere(_ path: String) -> Bool {
     var status = stat()
     guard !path.utf8.contains(0) else { return false }
@@ -14,14 +14,14 @@ public enum SocketPlace {
   /// The paths where a box's agent may listen: the user's own first, then the machine's.
   ///
   /// The user's directory is left out when it belongs to another user, as for root after `su` without `-`. A program
-  /// that listens there is not the agent of this user, whatever it claims.
+  /// that listens in another user's directory is not the agent of this user.
   ///
   /// - Parameter folder: the user's runtime directory (`XDG_RUNTIME_DIR`), if it is set.
   /// - Returns: the paths, whether or not sockets exist there.
   public static func ofAgent(below folder: String?) -> [String] {
     let machine = "/run/regent/agent.sock"
     guard let folder, !folder.isEmpty else { return [machine] }
-    if let there = status(folder), there.st_uid != geteuid(), there.st_uid != 0 { return [machine] }
+    if isForeign(folder) { return [machine] }
     return ["\(folder)/regent/agent.sock", machine]
   }
 
@@ -43,6 +43,15 @@ public enum SocketPlace {
       guard place != "/", let slash = place.lastIndex(of: "/") else { return holder.st_uid }
       place = slash == place.startIndex ? "/" : String(place[..<slash])
     }
+  }
+
+  /// Whether the file at a path belongs to another user than root and this process's own.
+  ///
+  /// A program that listens on such a socket is that user's, also where a variable of the environment that `su` kept
+  /// names its folder.
+  public static func isForeign(_ path: String) -> Bool {
+    guard let there = status(path) else { return false }
+    return there.st_uid != geteuid() && there.st_uid != 0
   }
 
   private static func status(_ path: String) -> stat? {

@@ -4,11 +4,11 @@ import Glibc
 public enum StandardStreams {
   /// Opens `/dev/null` for each standard descriptor that is closed.
   ///
-  /// Otherwise the next file or socket would get its number, and log lines could be written into the database. Call it
-  /// before any other file is opened.
+  /// Otherwise the next file or socket would get that descriptor's number, and log lines could be written into the
+  /// database. Call it before any other file is opened.
   public static func fill() {
     for number in CInt(0)...2 where attempt({ fcntl(number, F_GETFD) }).code == EBADF {
-      // `open` returns the lowest free number. That is `number`, because the lower ones are open.
+      // `open` returns the lowest free number. Here that is `number`, because the lower ones are open.
       _ = unsafe open("/dev/null", O_RDWR)
     }
   }

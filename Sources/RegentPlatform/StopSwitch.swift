@@ -28,7 +28,7 @@ final class StopSwitch: Sendable {
       }
     }
     if watched.1.revents != 0 { return .stopped }
-    // A signal that interrupts the wait looks like readiness. The caller's read does not block and finds nothing.
+    // A signal that interrupts the wait counts as readiness. The caller's read does not block, and finds no data.
     return count == 0 ? .timedOut : .ready
   }
 }

@@ -1,8 +1,9 @@
 import CRegentLinux
 public import Glibc
 
-// No other file may use `errno` (ArchitectureTests check that). It belongs to the thread, and any later call may
-// overwrite it, even one that Swift makes to free memory. Other files make their calls through these functions.
+// No other file may use `errno` (ArchitectureTests check that). The value of `errno` belongs to the thread, and any
+// later call may overwrite it, even one that Swift makes to free memory. Other files make their calls through these
+// functions.
 
 /// Runs a system call and repeats it while signals interrupt it.
 ///
@@ -27,7 +28,7 @@ public func systemCall<Result: SignedInteger>(
   }
 }
 
-/// Runs a system call once.
+/// Runs a system call once, also if a signal interrupts it.
 ///
 /// - Parameter body: the call and nothing else; a result of -1 means failure.
 /// - Returns: its result and its `errno`, which is 0 when it did not fail.
@@ -56,11 +57,11 @@ func keepingErrno(_ body: () -> Void) {
 
 /// A failed system call: the operation, its subject, and the kernel's reason.
 public struct SystemError: Error, Equatable, Sendable {
-  /// What was tried, to follow "cannot" in a message.
+  /// The operation that failed, to follow "cannot" in a message.
   public let operation: String
-  /// What it was tried on, such as a path, address or name; empty when there is nothing to name.
+  /// The path, address or name on which the operation was tried; empty if there is none.
   public let subject: String
-  /// The `errno` of the call.
+  /// The `errno` of the failed system call.
   public let code: CInt
 
   public init(operation: String, subject: String, code: CInt) {
@@ -72,7 +73,7 @@ public struct SystemError: Error, Equatable, Sendable {
   /// Whether the kernel refused the call because this user lacks the right.
   public var isAboutRights: Bool { code == EACCES || code == EPERM }
 
-  /// Whether the file does not exist.
+  /// Whether the call failed because the file does not exist.
   public var isAboutAbsence: Bool { code == ENOENT }
 
   /// Whether the disk is full or the user's quota is exceeded.

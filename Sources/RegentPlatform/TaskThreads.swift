@@ -1,4 +1,5 @@
-// Replaces the runtime's own executor. The interfaces for that are not final in Swift 6.3, hence the @_spi attributes.
+// This file replaces the executor of Swift's runtime. The interfaces for that are not final in Swift 6.3, hence the
+// @_spi attributes.
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) internal import _Concurrency
 internal import CRegentLinux
 internal import Glibc
@@ -6,14 +7,14 @@ internal import Glibc
 /// Runs a program's tasks on a few threads that sleep while there is nothing to do.
 ///
 /// On Linux Swift runs tasks on libdispatch, which wakes up once a second for as long as the program lives to manage
-/// its threads. For a box that waits for a phone that is more wake-ups than all its work. libdispatch also asks for a
-/// priority for its timer that needs a privilege; without it, it prints a line to standard error at each start.
+/// its threads. On a box that waits for a phone, those are more wake-ups than all its work causes. libdispatch also
+/// asks for a priority that needs a privilege. Without the privilege it prints a line to standard error at each start.
 public enum TaskThreads {
   /// Replaces libdispatch for all tasks, including sleeping ones.
   ///
   /// Call it once, before the first task exists.
   ///
-  /// If no descriptor is available, libdispatch stays in use. With two threads, one may block while it writes to a
+  /// If no file descriptor is available, libdispatch stays in use. With two threads, one may block while it writes to a
   /// terminal that was paused with Ctrl-S; the other continues.
   public static func takeOver(threads: Int = 2) {
     guard let pool = TaskThreadsFactory.pool else { return }
@@ -40,7 +41,7 @@ public enum TaskThreads {
     pool.work()
   }
 
-  /// One thread for each core that this process may use, and at least two.
+  /// The number of threads for a server: one for each core that this process may use, and at least two.
   public static var oneForEachCore: Int { max(2, Int(regent_usable_cores())) }
 
   /// Makes all threads allocate memory from one arena; for programs whose threads seldom allocate at the same time.
@@ -75,10 +76,12 @@ private struct TaskThreadsFactory: ExecutorFactory {
     var threads = 0
     /// The number of threads that wait for a job, including those that are just starting.
     var idle = 0
-    /// Sorted by due time; the next one is last.
+    /// The jobs that are due later, sorted by due time.
+    ///
+    /// The next one is last.
     var later: [Alarm] = []
     var hasTimer = false
-    /// The most threads.
+    /// The maximum number of threads that run tasks.
     var most = 2
   }
 
@@ -104,7 +107,9 @@ private struct TaskThreadsFactory: ExecutorFactory {
 
   func allow(_ threads: Int) { state.withLock { $0.most = threads } }
 
-  /// Counts the calling thread, which is about to call ``work()``, so that no thread is started for the first job.
+  /// Counts the calling thread as one that waits for jobs.
+  ///
+  /// It is about to call ``work()``, so no thread is started for the first job.
   func countIn() {
     state.withLock { state in
       state.threads += 1
@@ -162,7 +167,8 @@ private struct TaskThreadsFactory: ExecutorFactory {
         state.idle -= 1
         defer {
           state.next += 1
-          // Remove taken jobs even if the queue never gets empty. Each job is moved at most once on average.
+          // Jobs that threads have taken are removed from the queue even if it never gets empty. Each job is moved at
+          // most once on average.
           if state.next * 2 >= state.ready.count {
             state.ready.removeFirst(state.next)
             state.next = 0
@@ -178,7 +184,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
 
   /// The loop of the timer thread: sleeps until the next job is due.
   ///
-  /// Adding an earlier job sets the timer again while it sleeps.
+  /// When a job is added that is due earlier, the timer is set again while the thread sleeps.
   private func ring() {
     while true {
       var count: UInt64 = 0
@@ -198,7 +204,8 @@ private struct TaskThreadsFactory: ExecutorFactory {
   }
 
   private func set(_ due: UInt64) {
-    // Set a duration, not a time: the timer then fires even where a debugger or test tool fakes the clock read here.
+    // The timer is set to a duration and not to a time. It then fires even where a debugger or test tool fakes the
+    // clock that is read here.
     let now = Clocks.bootNanoseconds()
     let left = due > now ? due - now : 1
     var time = itimerspec()
@@ -207,7 +214,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
     _ = unsafe timerfd_settime(clock.number, 0, &time, nil)
   }
 
-  /// Repeats until a thread has started, as libdispatch does, because without one no task would ever continue.
+  /// Tries again until a thread has started, as libdispatch does, because without a thread no task would ever continue.
   private func startThread(named name: String, _ body: @escaping @Sendable (TaskPool) -> Void) {
     while true {
       do throws(SystemError) {

@@ -9,7 +9,7 @@ public struct UnixCredentials: Equatable, Sendable {
   public let process: Int32
   public let user: UInt32
   public let group: UInt32
-  /// The other groups of the peer.
+  /// The ids of the other groups of the peer.
   public let supplementaryGroups: [UInt32]
 
   public init(process: Int32, user: UInt32, group: UInt32, supplementaryGroups: [UInt32] = []) {
@@ -50,7 +50,7 @@ public struct UnixCredentials: Equatable, Sendable {
       let code = attempt { unsafe getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, &groups, &length) }.code
       let count = Int(length) / MemoryLayout<UInt32>.size
       if code == 0 { return Array(groups.prefix(count)) }
-      // The kernel is too old, or there are no groups: grant nothing.
+      // The kernel is too old, or the peer has no other groups. Grant no group rights.
       guard code == ERANGE, count > groups.count, count <= 65_536 else { return [] }
       groups = [UInt32](repeating: 0, count: count)
     }

@@ -5,10 +5,12 @@ import Glibc
 public struct WakeUp: ~Copyable, Sendable {
   private let event: FileDescriptor
 
-  /// The descriptor to poll; readable after `signal`.
+  /// The number of the descriptor to poll.
+  ///
+  /// It is readable after `signal`.
   public var number: CInt { event.number }
 
-  /// Creates the descriptor, not signalled.
+  /// Creates the descriptor, which is not readable yet.
   ///
   /// - Throws: `SystemError` when no descriptor is available.
   public init() throws(SystemError) {

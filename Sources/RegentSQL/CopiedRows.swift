@@ -12,7 +12,7 @@ public struct CopiedRows: Sendable {
   }
 }
 
-/// How many rows a table has, and a hash of all rows in their order.
+/// How many rows a table has, and a hash of all its rows in their order.
 public struct TableSum: Hashable, Sendable {
   public let rows: Int
   public let hash: [UInt8]
@@ -25,15 +25,15 @@ public struct TableSum: Hashable, Sendable {
 
 /// The result of reading and verifying all rows of a store.
 public struct StoreWalkResult: Sendable {
-  /// The sum of each compared table, by name.
+  /// The row count and hash of each compared table, by the table's name.
   ///
   /// Equal rows have equal sums in SQLite and PostgreSQL.
   public var sums: [String: TableSum] = [:]
   /// How many rows lack a valid signature of the service, or contain sealed data that cannot be opened.
   public var unverified = 0
-  /// Missing lines of the audit log, as text for operators.
+  /// Missing lines of the audit log, described for operators.
   public var gaps: [String] = []
-  /// Foreign keys that refer to missing rows, as text for operators.
+  /// Foreign keys that refer to missing rows, described for operators.
   public var loose: [String] = []
 
   public init() {}

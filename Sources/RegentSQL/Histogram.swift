@@ -1,12 +1,12 @@
-/// Counts of values by power of two.
+/// Counts values, such as durations, by power of two.
 ///
 /// It costs little and shows a slow disk.
 public struct Histogram: Sendable {
   /// Bucket `n` counts the values below 2ⁿ that no earlier bucket counts.
   public private(set) var buckets = [Int](repeating: 0, count: 32)
-  /// The largest value.
+  /// The largest value that was counted.
   public private(set) var largest = 0
-  /// The sum of all values.
+  /// The sum of all counted values.
   public private(set) var sum = 0
 
   public init() {}
@@ -21,7 +21,7 @@ public struct Histogram: Sendable {
   /// How many values were counted.
   public var count: Int { buckets.reduce(0, +) }
 
-  /// An upper bound for the given share of the values, for example for the 99th percentile.
+  /// An upper bound for the given share of the counted values, for example for the 99th percentile.
   ///
   /// - Parameter share: from 0 to 1.
   /// - Returns: a power of two, or the largest value if that is smaller; 0 when nothing was counted.

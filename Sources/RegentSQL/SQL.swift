@@ -2,8 +2,8 @@
 ///
 /// Interpolation binds: `"… WHERE id = \(id)"` sends `id` as a parameter and puts a `?` into the text.
 ///
-/// It cannot be made from a `String`, so input cannot become SQL by accident. Only `\(unsafeRawSQL: text)` inserts text
-/// as SQL.
+/// A statement cannot be made from a `String`, so input cannot become SQL by accident. Only `\(unsafeRawSQL: text)`
+/// inserts text as SQL.
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
   package let text: String
   package let values: [SQLValue]
@@ -39,20 +39,20 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       values.reserveCapacity(interpolationCount)
     }
 
-    /// Adds SQL from the literal.
+    /// Adds text from a string literal of this program to the statement.
     public mutating func appendLiteral(_ literal: StaticString) {
       literal.withUTF8Buffer { bytes in
         text += unsafe String(decoding: bytes, as: UTF8.self)
       }
     }
 
-    /// Adds a parameter.
+    /// Adds a parameter to the statement: a `?` in the text, and the value beside it.
     public mutating func appendInterpolation(_ value: some SQLBindable) {
       text += "?"
       values.append(value.sqlValue)
     }
 
-    /// Adds a parenthesised list of parameters, for `IN \(list: …)`.
+    /// Adds to the statement a parenthesised list of parameters, for `IN \(list: …)`.
     ///
     /// Each length makes another statement in the cache, so keep the lists short.
     public mutating func appendInterpolation(list: [some SQLBindable]) {
@@ -70,7 +70,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       values += part.values
     }
 
-    /// Adds text as SQL.
+    /// Adds a text to the statement as SQL.
     ///
     /// `text` must not come from outside this program, because it would be run as SQL.
     public mutating func appendInterpolation(unsafeRawSQL text: String) {
@@ -80,7 +80,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 }
 
 extension SQL: CustomStringConvertible, CustomReflectable {
-  /// The statement with `?` in place of its values.
+  /// The statement with `?` in place of its parameters' values.
   public var description: String { text }
 
   /// Shows only the statement, because the values may be secrets.

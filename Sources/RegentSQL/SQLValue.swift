@@ -23,13 +23,13 @@ extension SQLValue: CustomStringConvertible, CustomDebugStringConvertible, Custo
 
   public var debugDescription: String { description }
 
-  /// Empty, so that reflection does not reveal the value.
+  /// The mirror is empty, so that reflection does not reveal the value.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A type whose values can be statement parameters.
 public protocol SQLBindable {
-  /// The value as a parameter.
+  /// This value as a parameter of a statement.
   var sqlValue: SQLValue { get }
 }
 
@@ -46,7 +46,7 @@ extension Int: SQLBindable {
 }
 
 extension Bool: SQLBindable {
-  /// 1 for true, 0 for false.
+  /// A Boolean as a parameter: 1 for true, 0 for false.
   public var sqlValue: SQLValue { .integer(self ? 1 : 0) }
 }
 
@@ -63,6 +63,6 @@ extension [UInt8]: SQLBindable {
 }
 
 extension Optional: SQLBindable where Wrapped: SQLBindable {
-  /// The wrapped value, or NULL.
+  /// An optional as a parameter: the wrapped value, or NULL.
   public var sqlValue: SQLValue { self?.sqlValue ?? .null }
 }

@@ -4,7 +4,7 @@
 import CSQLite
 @_exported public import RegentSQL
 
-/// The SQLite library that this program runs on.
+/// The SQLite library that this program has loaded.
 public enum SQLiteLibrary {
   /// The version of the library that was loaded, for example "3.40.1".
   public static var version: String { unsafe String(cString: sqlite3_libversion()) }
@@ -16,7 +16,8 @@ public enum SQLiteLibrary {
     SQLiteLibrary.hasLogResetFault(number: Int(sqlite3_libversion_number()))
   }
 
-  /// A sentence for the log: the version, and the rule that this package follows because of it.
+  /// A sentence for the log: the version of SQLite, and the rule about checkpoints that this target follows because of
+  /// it.
   public static var ruleInForce: String {
     hasLogResetFault
       ? "SQLite \(version) has the WAL-reset fault (3.7.0 to 3.51.2): one connection does all writes and all "

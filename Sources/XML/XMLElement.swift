@@ -9,7 +9,7 @@ public struct XMLName: Hashable, Sendable, CustomStringConvertible {
     self.namespace = namespace
   }
 
-  /// The name as shown in messages.
+  /// The name as messages show it: `{namespace}name`.
   public var description: String { namespace.map { "{\($0)}\(local)" } ?? local }
 }
 
@@ -17,7 +17,7 @@ public struct XMLName: Hashable, Sendable, CustomStringConvertible {
 public struct XMLElement: Hashable, Sendable {
   public struct Attribute: Hashable, Sendable {
     public let name: XMLName
-    /// The value, normalised as XML requires.
+    /// The attribute's value, normalised as XML requires.
     public let value: String
   }
 
@@ -31,9 +31,9 @@ public struct XMLElement: Hashable, Sendable {
   }
 
   public let name: XMLName
-  /// The attributes, in the order of the document.
+  /// The attributes of the element, in the order of the document.
   public let attributes: [Attribute]
-  /// The content, in the order of the document.
+  /// The content of the element, in the order of the document.
   public internal(set) var nodes: [Node] = []
 }
 
@@ -51,7 +51,7 @@ extension XMLElement {
     nodes.reduce(into: "") { text, node in if case .text(let part) = node { text += part } }
   }
 
-  /// The value of an attribute; nil when there is none.
+  /// The value of the element's attribute with this name; nil if there is none.
   public func attribute(_ name: XMLName) -> String? {
     attributes.first { $0.name.isSame(as: name) }?.value
   }
@@ -66,7 +66,7 @@ extension XMLElement {
 }
 
 extension XMLName {
-  /// Compares bytes, as XML does.
+  /// Compares the bytes of two names, as XML does.
   ///
   /// Swift's `==` treats the Kelvin sign as equal to K.
   func isSame(as other: XMLName) -> Bool {

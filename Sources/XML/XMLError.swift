@@ -1,19 +1,21 @@
-/// The limits of a document.
+/// The limits that the parser puts on a document.
 public struct XMLLimits: Hashable, Sendable {
-  /// The most bytes of a document.
+  /// The maximum size of a document in bytes.
   public var bytes: Int
-  /// The deepest nesting of elements.
+  /// The maximum depth to which elements may be nested.
   public var depth: Int
-  /// The most elements of a document.
+  /// The maximum number of elements in a document.
   public var elements: Int
-  /// The most attributes of one element.
+  /// The maximum number of attributes of one element.
   public var attributes: Int
-  /// The most bytes of a name with its namespace.
+  /// The maximum length of a name with its namespace, in bytes.
   ///
   /// A long namespace is repeated in every name of the tree.
   public var name: Int
 
-  /// The default limits are enough for a signed assertion.
+  /// Creates limits.
+  ///
+  /// The defaults are enough for a signed assertion.
   public init(
     bytes: Int = 65_536, depth: Int = 32, elements: Int = 1024, attributes: Int = 64,
     name: Int = 512
@@ -29,16 +31,16 @@ public struct XMLLimits: Hashable, Sendable {
 /// Why a document was refused.
 public enum XMLError: Error, Hashable, Sendable {
   case notWellFormed(reason: String, line: Int, column: Int)
-  /// It contains a feature that is always refused.
+  /// The document contains a feature of XML that is always refused.
   case forbidden(what: String, line: Int)
-  /// It exceeds a limit.
+  /// The document exceeds one of the ``XMLLimits``.
   case tooLarge(what: String, limit: Int)
 }
 
 extension XMLError: CustomStringConvertible {
-  /// The reason and its place, and what to do.
+  /// Why the document was refused, at which line, and what to do.
   ///
-  /// It repeats nothing of the document.
+  /// The text repeats nothing of the document.
   public var description: String {
     switch self {
     case .notWellFormed(let reason, let line, let column):

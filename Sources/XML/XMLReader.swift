@@ -16,9 +16,9 @@ extension XMLElement {
 
 /// The state of one parse, in which expat's callbacks build the tree.
 ///
-/// It exists for one call on one thread. Expat calls back only while `tree(of:)` runs.
+/// The object exists for one call on one thread. Expat calls back only while `tree(of:)` runs.
 @safe private final class XMLReading {
-  /// Expat puts this byte between namespace and name.
+  /// The byte that expat puts between a namespace and a name.
   ///
   /// It cannot occur in XML.
   private static let separator: UInt8 = 1
@@ -76,7 +76,7 @@ extension XMLElement {
   private static func of(_ context: UnsafeMutableRawPointer?) -> XMLReading? {
     guard let context = unsafe context else { return nil }
     let reading = unsafe Unmanaged<XMLReading>.fromOpaque(context).takeUnretainedValue()
-    // After XML_StopParser expat may still call back for what it had begun to parse.
+    // After XML_StopParser expat may still call back for the piece that it had begun to parse.
     return reading.failure == nil ? reading : nil
   }
 
@@ -134,7 +134,7 @@ extension XMLElement {
 
   /// Splits a name from expat into namespace and local name.
   ///
-  /// Returns nil and stops the parser if it is too long.
+  /// Returns nil and stops the parser if the name is too long.
   private func name(_ start: UnsafePointer<XML_Char>) -> XMLName? {
     let whole = unsafe String(cString: start)
     guard whole.utf8.count <= limits.name else {

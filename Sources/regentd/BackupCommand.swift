@@ -46,7 +46,7 @@ enum BackupCommand {
     do {
       try await note(on: server, paths, by: person)
     } catch {
-      // The backup itself is complete.
+      // The backup itself is complete; only recording it failed.
       call.console.print(
         "warning: the backup could not be recorded in the audit log: \(explained(error)?.message ?? "\(error)")")
     }

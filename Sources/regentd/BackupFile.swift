@@ -12,12 +12,12 @@ import RegentPlatform
 /// flipped bit anywhere else, and the seal finds rows that were removed or replaced by older ones. SQLite ignores data
 /// after its last page, so other programs can open the file.
 struct BackupFile {
-  /// The content of the line after the database.
+  /// The content of the line that follows the database in a backup file.
   struct Ending {
     /// The offset at which the database ends.
     let end: Int64
     let hash: [UInt8]
-    /// Nil in backups of version 0.1.0.
+    /// The service's seal over the hash; nil in backups of version 0.1.0.
     let seal: [UInt8]?
   }
 
@@ -30,7 +30,7 @@ struct BackupFile {
 
   let path: String
 
-  /// Appends the line to a database that was just copied.
+  /// Appends the line with hash and seal to a database that was just copied.
   ///
   /// - Parameter seal: makes the seal of a hash.
   /// - Returns: the length and the hash of the whole file.
@@ -47,7 +47,7 @@ struct BackupFile {
     return (size + Int64(line.count), Hex.encode(whole.finish()))
   }
 
-  /// Opens the file for ``extract(from:to:)``, while the process still has the user who may read it.
+  /// Opens the backup for ``extract(from:to:)``, while this process still runs as the user who may read it.
   func open() throws(CommandError) -> FileDescriptor {
     do throws(SystemError) {
       return try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -106,7 +106,7 @@ struct BackupFile {
       hint: "use a complete file that regentctl backup wrote")
   }
 
-  /// The words of the last line, if it begins with the mark.
+  /// The words of the backup's last line, if that line begins with the mark of a seal.
   private func line(
     of file: borrowing FileDescriptor, _ mark: [UInt8], _ length: Int, _ size: Int64
   ) throws -> [Substring]? {
@@ -123,7 +123,7 @@ struct BackupFile {
     return try? Hex.decode(String(text))
   }
 
-  /// The schema version, which SQLite stores at offset 60 of the header (user version).
+  /// The schema version of the database in the backup, which SQLite stores at offset 60 of the header (user version).
   private func schemaVersion(of file: borrowing FileDescriptor) throws -> UInt32 {
     try file.read(atMost: 4, at: 60, from: path).reduce(0) { $0 << 8 | UInt32($1) }
   }

@@ -75,7 +75,9 @@ private func note(_ message: String, _ hint: String, _ console: Console) {
   console.note("  hint: \(hint)")
 }
 
-/// Loads the certificate and its key as the service would; the listener uses any free port and is closed at once.
+/// Loads the certificate and its key as the service would.
+///
+/// For that it opens a listener on any free port, and closes it at once.
 private func load(_ tls: TLSFiles) throws {
   var engine = ServerConfiguration()
   engine.loops = 1
@@ -132,7 +134,9 @@ private func checkServer(_ server: ConnectionSettings, _ paths: ServicePaths, _ 
   try report(found, console)
 }
 
-/// Prints the results; throws at the first problem.
+/// Prints the results of checking all rows.
+///
+/// Throws at the first problem.
 private func report(_ found: StoreWalkResult, _ console: Console) throws {
   guard found.loose.isEmpty else {
     throw CommandError(

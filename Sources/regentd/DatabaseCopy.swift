@@ -14,7 +14,9 @@ struct DatabaseCopy {
 
   init(_ call: Invocation) { self.init(in: call.environment["TMPDIR"]) }
 
-  /// A copy in a folder for temporary files.
+  /// Names a copy in a folder for temporary files.
+  ///
+  /// Creates nothing yet.
   init(in place: String?) { folder = "\(place ?? "/var/tmp")/regentd-copy-\(Hex.encode(Random.bytes(8)))" }
 
   /// Creates only the folder, for callers that write the file themselves.
@@ -43,7 +45,7 @@ struct DatabaseCopy {
   func makeHeld(of file: String, database: String) throws(FileError) {
     try makeRoom()
     try copy(file, to: path)
-    // While a decided restore is pending, the log on disk belongs to the old database, not to `file`.
+    // While a decided restore is pending, the write-ahead log on disk belongs to the old database and not to `file`.
     if file == database, try PrivateFile.check("\(file)-wal") {
       try copy("\(file)-wal", to: "\(path)-wal")
     }

@@ -22,13 +22,15 @@ actor DatabaseUpkeep: AdminUpkeep {
     self.paths = paths
     self.store = store
     self.nextStart = nextStart
-    // A copy that a killed service left; it can no longer be fetched.
+    // Remove a copy that a service left when it was killed. No client can fetch it any more.
     removeCopy(copyPath)
   }
 
   // MARK: - Copies
 
-  /// All copies use the same path, so that the next start removes what a crash left.
+  /// The path of each copy.
+  ///
+  /// All copies use the same path, so that the next start removes one that a crash left.
   private nonisolated var copyPath: String { "\(paths.database).backup/copy.db" }
 
   func makeBackup() async throws(AdminError) -> BackupEntry {
@@ -170,7 +172,7 @@ private func verify(_ path: String, _ paths: ServicePaths) async throws {
 func removeCopy(_ path: String) {
   for draft in ["", ".partial"] {
     for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
-      // A failure is ignored here: the next copy removes the rest, or fails.
+      // A failure is ignored here. The next copy removes the files that are left, or fails.
       try? DurableFile.remove(path + draft + suffix)
     }
   }

@@ -14,7 +14,7 @@ enum InstalledService {
   }
   private static let commands: Set<String> = ["check", "backup", "restore", "move"]
 
-  /// Takes over the unit's data directory and settings if root runs a command without any, and prints that.
+  /// If root runs a command without naming folder or settings, takes both from the installed unit and prints that.
   ///
   /// Called before threads exist, because it changes the environment.
   static func adopt(_ arguments: [String]) {

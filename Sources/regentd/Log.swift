@@ -136,8 +136,8 @@ enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
     case .number(let number): return String(number)
     case .text(let text):
       if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
-      // Escapes the text's own backslashes first, so that a single backslash always comes from `harmless`.
-      // Compares scalars: a quote with a combining mark is another `Character`, but still a quote for a parser.
+      // The text's own backslashes are escaped first, so that a single backslash always comes from `harmless`. Scalars
+      // are compared, because a quote with a combining mark is another `Character` but still a quote for a parser.
       let escaped = text.unicodeScalars.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : String($0) }
         .joined()
       return "\"\(harmless(escaped))\""

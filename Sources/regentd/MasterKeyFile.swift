@@ -8,19 +8,23 @@ import RegentPlatform
 
 /// The file of the master key: 32 bytes, or 64 hexadecimal digits, which is the format that the service writes.
 ///
-/// A change writes the new key to a second file, encrypts the data keys with it, and then renames the file. If the
-/// service is killed in between, the next start tries both keys and completes or drops the change.
+/// A change of the key writes the new key to a second file, encrypts the data keys with it, and then renames the file.
+/// If the service is killed in between, the next start tries both keys and completes or drops the change.
 struct MasterKeyFile {
   private let paths: ServicePaths
   private var next: String { "\(paths.masterKey).next" }
-  /// Longer than a first start takes.
+  /// How long to wait for another process that holds the lock.
+  ///
+  /// A first start takes less.
   private static let patience = Duration.seconds(60)
 
   init(_ paths: ServicePaths) { self.paths = paths }
 
-  /// Opens the database with its key; the first start creates both.
+  /// Opens the database with its master key.
   ///
-  /// `isSealed` tells whether a database exists. In that case no new key must be created.
+  /// The first start creates both.
+  ///
+  /// `isSealed` tells whether a database exists. In that case no new key may be created.
   func open<Opened>(isSealed: () throws -> Bool, _ open: (Secret) throws -> Opened) throws -> Opened {
     guard let pending = try read(next) else { return try openCurrent(isSealed, open) }
     guard try read(paths.masterKey) != nil || !isSealed() else { return try openAfterLoss(pending, open) }
@@ -36,7 +40,9 @@ struct MasterKeyFile {
     }
   }
 
-  /// Opens the database after an interrupted change whose old key file is lost: only the new key can fit.
+  /// Opens the database with the pending new key, after the file of the current key was lost.
+  ///
+  /// A key change was interrupted before. If it had reached the database, the new key opens it. Otherwise no key does.
   private func openAfterLoss<Opened>(_ pending: Secret, _ open: (Secret) throws -> Opened) throws -> Opened {
     do {
       let store = try open(pending)
@@ -75,9 +81,9 @@ struct MasterKeyFile {
     }
   }
 
-  /// Opens a database with whichever of the two keys fits.
+  /// Opens a database with the current key or with the new key of an interrupted change, whichever fits.
   ///
-  /// Neither completes a change nor creates a key.
+  /// It neither completes the change nor creates a key.
   func look<Opened>(_ open: (Secret) throws -> Opened) throws -> Opened {
     guard let key = try read(paths.masterKey) else {
       guard let pending = try read(next) else { throw missing }
@@ -95,7 +101,8 @@ struct MasterKeyFile {
 
   /// Throws while it is unknown which of two keys the database is encrypted with.
   ///
-  /// Opening a backup now would decide that wrongly, and the current database could lose its key.
+  /// Opening a backup in this state would complete or drop the change for the wrong database, and the current one could
+  /// lose its key.
   func refusePendingChange() throws {
     guard try PrivateFile.check(next, widest: paths.masterKeyMode) else { return }
     throw CommandError(
@@ -126,7 +133,7 @@ struct MasterKeyFile {
     do {
       old = try await reseal(store, with: new, held)
     } catch StoreKeyFailure.wrongMasterKey {
-      // No data key was encrypted with it.
+      // No data key was encrypted with the new key, so its file is removed.
       try? DurableFile.remove(next)
       throw CommandError(
         "\(paths.masterKey) is not the key of this database, and the service does not have the right one",
@@ -149,7 +156,7 @@ struct MasterKeyFile {
     return key
   }
 
-  /// Moves a key to its final path.
+  /// Moves a new master key to its final path.
   ///
   /// The old key, or else the existing file, is kept under another name, because older backups need it.
   @discardableResult
@@ -158,7 +165,7 @@ struct MasterKeyFile {
     let kept = "\(paths.masterKey).until-\(stamp.filter { $0 != ":" })"
     let there = try? stored()
     if let old, there.map({ $0.exposedBytes() == old.exposedBytes() }) != true {
-      // The file is missing or belongs to another database; the key in memory is kept as well.
+      // The key file is missing or belongs to another database, so the key in memory is kept in a file too.
       try write(old, to: kept)
       if there != nil { try DurableFile.keep(paths.masterKey, as: "\(kept).other") }
     } else if there != nil {
@@ -187,22 +194,22 @@ struct MasterKeyFile {
   }
 
   private func read(_ path: String) throws -> Secret? {
-    let content: [UInt8]
+    var content: [UInt8]
     do throws(FileError) {
       content = try DurableFile.read(path, limit: 1024, widest: paths.masterKeyMode)
     } catch {
       guard error.kind == .missing else { throw error }
       return nil
     }
-    if content.count == 32 { return Secret(wiping: content) }
+    if content.count == 32 { return Secret(emptying: &content) }
     let line = content.last == UInt8(ascii: "\n") ? content.dropLast() : content[...]
     let digits = String(decoding: TextLines.withoutReturn(line), as: UTF8.self)
-    guard let bytes = try? Hex.decodeEitherCase(digits), bytes.count == 32 else {
+    guard var bytes = try? Hex.decodeEitherCase(digits), bytes.count == 32 else {
       throw CommandError(
         "the master key \(path) is neither 32 bytes nor 64 hexadecimal digits",
         hint: "use the file that the service created at its first start")
     }
-    return Secret(wiping: bytes)
+    return Secret(emptying: &bytes)
   }
 
   private var missing: CommandError {

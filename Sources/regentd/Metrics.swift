@@ -9,9 +9,9 @@ import SQLite
 
 /// The server for metrics.
 ///
-/// It has its own listener, so that clients of the service cannot read them.
+/// It has its own listener, so that clients of the service cannot read the metrics.
 ///
-/// The host of `publicURL` is one of this machine's names.
+/// A request must have a Host header with an address or a name of this machine. The host of `publicURL` counts as one.
 func metricsServer(
   on address: ListenAddress, publicURL: String, _ text: @escaping @Sendable () -> String
 ) throws -> Server {
@@ -56,7 +56,7 @@ struct MetricsHosts {
 
   /// Whether a request with this Host header is answered; only HTTP/1.0, which browsers do not use, may omit it.
   func accept(_ authority: String?) -> Bool {
-    // Web pages cannot reach a Unix socket or a socket that systemd passed.
+    // A web page cannot make a browser connect to a Unix socket or to a socket that systemd passed.
     guard case .network(let own, _) = address, let authority else { return true }
     guard let host = HostAndPort(parsing: authority)?.host else { return false }
     if names.contains(host) { return true }
@@ -104,7 +104,7 @@ func exposition(_ numbers: DatabaseStatistics) -> String {
 
 /// The numbers of a database on a server in the Prometheus text format.
 ///
-/// The write-ahead log is the server's own.
+/// It has no numbers of the write-ahead log, which the server manages.
 func exposition(_ numbers: WriteNumbers) -> String {
   commits(numbers.commitMicroseconds, of: numbers.batchSizes, failed: numbers.rollbacks, full: numbers.diskFull)
 }
@@ -112,7 +112,7 @@ func exposition(_ numbers: WriteNumbers) -> String {
 private func commits(_ microseconds: Histogram, of batches: Histogram, failed: Int, full: Int) -> String {
   microseconds.exposition(
     "commit_seconds", "How long a commit took until it was on the disk.",
-    // 64 µs to 8 s: from a fast disk to one that is failing.
+    // The buckets go from 64 µs to 8 s: from a fast disk to one that is failing.
     bounds: (6...23).map { (bits: $0, label: seconds(microseconds: 1 << $0)) },
     sum: seconds(microseconds: microseconds.sum))
     + batches.exposition(
@@ -130,7 +130,7 @@ private func commits(_ microseconds: Histogram, of batches: Histogram, failed: I
 extension Histogram {
   /// A histogram in the Prometheus text format.
   ///
-  /// Each bound is a power of two.
+  /// Each bucket's bound is a power of two.
   fileprivate func exposition(
     _ name: String, _ help: String, bounds: [(bits: Int, label: String)], sum: String
   ) -> String {
@@ -144,21 +144,21 @@ extension Histogram {
   }
 }
 
-/// Seconds with six decimals, without rounding and without an exponent.
+/// A duration as seconds with six decimals, without rounding and without an exponent.
 private func seconds(microseconds: Int) -> String {
   let fraction = String(microseconds % 1_000_000)
   let zeros = String(repeating: "0", count: 6 - fraction.count)
   return "\(microseconds / 1_000_000).\(zeros)\(fraction)"
 }
 
-/// For how long the database server has not answered, in the Prometheus text format.
+/// The metric for how long the database server has not answered, in the Prometheus text format.
 func databaseAway(_ duration: Duration?) -> String {
   let seconds = (duration ?? .zero).components.seconds
   return "# HELP regent_database_away_seconds For how long the database server has not answered.\n"
     + "# TYPE regent_database_away_seconds gauge\nregent_database_away_seconds \(seconds)\n"
 }
 
-/// Whether a change waits for the standby, in the Prometheus text format.
+/// The metric that tells whether a change waits for the standby, in the Prometheus text format.
 func standbyAwaited(_ isAwaited: Bool) -> String {
   "# HELP regent_standby_awaited Whether a change has waited for the standby for more than a second.\n"
     + "# TYPE regent_standby_awaited gauge\nregent_standby_awaited \(isAwaited ? 1 : 0)\n"
@@ -176,7 +176,7 @@ func labelled(_ text: String, node: NodeID) -> String {
   }.joined(separator: "\n")
 }
 
-/// Whether notifications of other nodes do not arrive, in the Prometheus text format.
+/// The metric that tells whether notifications of other nodes do not arrive, in the Prometheus text format.
 func bellUnheard(_ isDeaf: Bool) -> String {
   "# HELP regent_bell_unheard Whether the bell of other nodes is not heard: they are looked at every 20 ms then.\n"
     + "# TYPE regent_bell_unheard gauge\nregent_bell_unheard \(isDeaf ? 1 : 0)\n"

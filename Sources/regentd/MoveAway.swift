@@ -47,7 +47,7 @@ extension Move {
       }
       console.print("\(arrived.rows) rows in \(arrived.sums.count) tables are on the server, all verified")
     } catch let failure as CopyFailure {
-      // The outcome is unknown: the mark stays, and the next attempt asks the server.
+      // It is unknown whether the COMMIT succeeded. The marker file stays, and the next attempt asks the server.
       if case .unknown = failure { throw failure }
       try marker.forget()
       throw failure

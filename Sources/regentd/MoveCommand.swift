@@ -43,7 +43,7 @@ enum MoveCommand {
     "from", .text("URL"), "the server's database to move from")
 }
 
-/// One move, in either direction.
+/// One move of a database between a file and a server, in either direction.
 struct Move {
   let server: ConnectionSettings
   /// The server as the user typed it.
@@ -53,9 +53,9 @@ struct Move {
   let console: Console
   let person: UInt32
 
-  /// Locks the file against services.
+  /// Locks the database file, so that no service opens it during the move.
   ///
-  /// The copy itself locks the database on the server.
+  /// The code that copies the rows locks the database on the server.
   func lock() throws -> FileLock {
     do throws(FileError) {
       return try FileLock(beside: paths.database)
@@ -66,7 +66,7 @@ struct Move {
     }
   }
 
-  /// Rejects another server than that of an interrupted move.
+  /// Rejects a server that is not the one of an interrupted move.
   func refuseOtherPlace(_ note: MovedDatabase.Note) throws {
     guard note.place == place else {
       throw CommandError(

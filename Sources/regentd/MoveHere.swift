@@ -8,7 +8,9 @@ import RegentPlatform
 extension Move {
   private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
 
-  /// The text stored on the server when all rows are in the file; it names the new place.
+  /// The text that is stored on the server when all rows are in the file.
+  ///
+  /// It names the file.
   private func state(_ name: String) -> String {
     "moved to a file, \(paths.database)\(machineName().map { " on \($0)" } ?? "") \(Self.mark(name))"
   }
@@ -34,7 +36,8 @@ extension Move {
         try finish()
         return lock.release()
       }
-      // The file is from a move that was not completed; services may have changed the server's database since.
+      // The file is from a move that was not completed. Services may have changed the server's database since, so the
+      // file is removed.
       for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(paths.database + suffix) }
       try marker.forget()
     }
@@ -63,7 +66,7 @@ extension Move {
     } catch let failure as CopyFailure {
       throw failure
     } catch {
-      // The server's database was not closed, so it is still the valid one.
+      // The server's database was not closed, so it is still the valid one and the file is removed.
       try DurableFile.remove(paths.database)
       try marker.forget()
       throw error

@@ -2,7 +2,9 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// The marker file of a database that is moved to or from a server; it keeps services from opening the file.
+/// The marker file beside a database file that is moved to or from a server.
+///
+/// It keeps services from opening the database file.
 ///
 /// A move ends in two places, and no single step changes both. The file is therefore marked before the deciding step,
 /// which is a COMMIT on the server. If the command is killed around that step, the mark stays and the next move asks
@@ -15,7 +17,7 @@ struct MovedDatabase {
 
   init(of database: String) { self.database = database }
 
-  /// One move: its name, and the other place as the user typed it.
+  /// What the file beside the database says about a move: the move's name, and the server as the user typed it.
   struct Note: Equatable {
     let name: String
     let place: String
@@ -23,11 +25,11 @@ struct MovedDatabase {
 
   enum State: Equatable {
     case here
-    /// The rows may already be on the server.
+    /// A move to the server was begun, and its rows may already be there.
     case leaving(Note)
-    /// The rows may still be on the server.
+    /// A move from the server was begun, and its rows may still be there.
     case arriving(Note)
-    /// The rows are on the server.
+    /// A move to the server is complete, and its rows are there.
     case left(Note)
   }
 
@@ -37,7 +39,7 @@ struct MovedDatabase {
     return .here
   }
 
-  /// Throws if the file may not be the current database.
+  /// Throws if the file may not be the current database because of a move.
   func refuseService() throws {
     switch try state() {
     case .here: return
@@ -58,7 +60,7 @@ struct MovedDatabase {
     }
   }
 
-  /// The databases in these folders that have a marker file.
+  /// The databases in these folders beside which there is a marker file of a move.
   static func marked(in folders: [String]) throws -> [MovedDatabase] {
     var found: Set<String> = []
     for folder in folders where try PrivateDirectory.owner(of: folder) != nil {
@@ -71,8 +73,9 @@ struct MovedDatabase {
     return found.sorted().map(MovedDatabase.init)
   }
 
-  /// Throws if an empty server would be initialised although the current database is, or may be, in this file or on its
-  /// way.
+  /// Throws if this file has or may have the current database, or is being moved.
+  ///
+  /// Otherwise a service would begin anew on an empty server.
   func refuseBeginning(on server: String) throws {
     let toBegin = "to start with an empty database on the server, remove"
     switch try state() {
@@ -95,28 +98,30 @@ struct MovedDatabase {
     }
   }
 
-  /// Throws if another source would fill the server after an interrupted move that may have reached it.
+  /// Throws if an interrupted move may have filled the server.
+  ///
+  /// Another command must not fill it from another source then.
   func refuseFilling() throws {
     if case .left = try state() { return }
     try refuseService()
   }
 
-  /// Marks the file before the deciding step of a move to a server.
+  /// Marks the file as being moved to a server, before the COMMIT on the server that decides the move.
   func beginLeaving(_ note: Note) throws { try write(Self.away, note) }
 
-  /// Marks the place before the deciding step of a move from a server.
+  /// Notes beside the database file that a move from a server is under way, before the step that decides the move.
   func beginArriving(_ note: Note) throws { try write(Self.here, note) }
 
-  /// Removes the mark: nothing was moved.
+  /// Removes the mark, because nothing was moved.
   func forget() throws { try DurableFile.remove(moving) }
 
-  /// Makes the file the current database.
+  /// Makes the file the current database after a move from a server.
   func arrive() throws {
     try DurableFile.remove(moved)
     try DurableFile.remove(moving)
   }
 
-  /// Renames the file, which is no longer the current database.
+  /// Renames the file after a move to a server, because it is no longer the current database.
   ///
   /// - Returns: the new name; `nil` if an earlier attempt already renamed it.
   func leave() throws -> String? {
@@ -124,7 +129,8 @@ struct MovedDatabase {
     if try PrivateFile.check(database) {
       let stamp = CivilDate.text(epochMilliseconds: Clocks.wallMilliseconds(), fraction: true)
       let name = "\(database).before-\(stamp.filter { $0 != ":" })"
-      // The log is renamed first: a log without its file is harmless, but a file without its log is incomplete.
+      // The write-ahead log is renamed first. A log without its database is harmless, but a database without its log is
+      // incomplete.
       if try PrivateFile.check("\(database)-wal") { try DurableFile.keep("\(database)-wal", as: "\(name)-wal") }
       try DurableFile.keep(database, as: name)
       for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(database + suffix) }

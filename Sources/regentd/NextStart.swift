@@ -93,13 +93,13 @@ private func masterKeyFinding(_ paths: ServicePaths, of store: any OpenedStore) 
   } catch is StoreKeyFailure {
     return bad("\(paths.masterKey) is not the key of this database")
   } catch {
-    // Another finding reports a database that does not answer.
+    // The key file is in order. Another finding reports a database that does not answer.
     return Finding("master-key", .good, "\(paths.masterKey) is private")
   }
 }
 
 extension TLSFiles {
-  /// In seconds.
+  /// How long before its end a certificate is reported, in seconds.
   ///
   /// Certificates that are renewed automatically are renewed earlier than this.
   private static let soon: Int64 = 14 * 86_400
@@ -110,7 +110,7 @@ extension TLSFiles {
   ///   - host: the host of the public URL; nil if none is set.
   ///   - now: in seconds since 1970.
   ///   - loaded: the fingerprint of the certificate in use; nil if the service does not run.
-  /// - Returns: the first problem, or the date until which it is valid.
+  /// - Returns: the first problem, or the date until which the certificate is valid.
   func finding(for host: String?, at now: Int64, loaded: [UInt8]? = nil) -> Finding {
     func found(_ status: Finding.Status, _ detail: String, _ fix: String? = nil) -> Finding {
       Finding("certificate", status, detail, fix: fix)

@@ -9,7 +9,9 @@ import PostgreSQL
 import RegentPlatform
 import SQLite
 
-/// Opens the database with its master key; the first start creates both.
+/// Opens the database with its master key.
+///
+/// The first start creates both.
 func openStore(
   _ paths: ServicePaths, holding held: HeldMasterKey? = nil,
   onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
@@ -24,7 +26,7 @@ func openStore(
   }
 }
 
-/// Opens a database with a given key.
+/// Opens a database with this master key.
 func openStore(
   at path: String, _ key: Secret, onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
   onFailStop: @escaping @Sendable (SQLiteError) -> Void = { _ in }

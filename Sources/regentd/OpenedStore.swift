@@ -7,24 +7,24 @@ import RegentCryptography
 import RegentPairing
 import RegentPlatform
 
-/// What the program needs of a store besides serving from it, for both kinds of databases.
+/// The operations that `regentd` needs of a store in addition to serving from it, for both kinds of databases.
 protocol OpenedStore: Store {
   /// Completes pending writes and closes the store; blocks the caller.
   func close()
-  /// Fails all calls that wait for the database now; later calls wait as usual.
+  /// Fails all calls that wait for the database now. Calls that are made later wait as usual.
   func giveUp()
   /// Encrypts the data keys with another master key.
   func changeMasterKey(from old: Secret, to new: Secret) async throws
   /// Throws if the key is not the master key of this database.
   func checkMasterKey(_ key: Secret) async throws
-  /// The number of rows with an invalid signature.
+  /// Counts the rows with an invalid signature.
   func verifyRows(step: Int) async throws(StoreError) -> Int
-  /// Gaps in the audit log, as sentences.
+  /// Finds gaps in the audit log, and describes them as sentences.
   func auditProblems(step: Int) async throws(StoreError) -> [String]
 }
 
 extension SQLiteStore: OpenedStore {
-  /// A file has no server that could stop answering.
+  /// A database in a file has no server that could stop answering, so nothing waits.
   func giveUp() {}
 }
 extension PostgreSQLStore: OpenedStore {}
@@ -62,7 +62,7 @@ func refuseBeginning(on server: ConnectionSettings, _ paths: ServicePaths) throw
 }
 
 extension ServicePaths {
-  /// The connection settings of a URL, with the place of the password; `nil` if the text is a file.
+  /// The connection settings of a URL, with the source of the password; `nil` if the text is the path of a file.
   static func server(_ database: String?, _ call: Invocation) throws -> ConnectionSettings? {
     let passwordFile = call[ServeCommand.databasePasswordFile]
     guard let database, isServer(database) else {

@@ -65,7 +65,7 @@ enum RestoreCommand {
   private static let yes = Input.flag("yes", "do not ask for confirmation").saidEachTime()
 }
 
-/// A backup that was opened before this process changed its user.
+/// A backup that was opened before this process switched to another user.
 private final class OpenBackup: Sendable {
   let file: FileDescriptor
   let path: String
@@ -80,7 +80,7 @@ private final class OpenBackup: Sendable {
 private struct RestoreReport {
   /// The path where the previous database is kept.
   var kept: String?
-  /// A sentence about today's numbers.
+  /// A sentence that says what became of the counters of the day.
   let numbers: String
   let remarks: [String]
 }
@@ -155,7 +155,8 @@ private func checkOwner(of folder: String) throws {
   }
 }
 
-/// Copies the backup beside the database, so that a backup on another disk is read once and the exchange is a rename.
+/// Copies the backup beside the database, so that a backup on another disk is read only once, and replacing the
+/// database is only a rename.
 private func prepare(_ draft: String, of backup: OpenBackup) throws -> BackupFile.Ending {
   for suffix in ["", "-wal", "-shm"] { try DurableFile.remove(draft + suffix) }
   return try BackupFile(path: backup.path).extract(from: backup.file, to: draft)
@@ -172,7 +173,8 @@ private func fate(of numbers: String?, at now: Instant) -> String {
   return "today's numbers are those of the backup\(taken ?? "")"
 }
 
-/// Rejects a backup that is damaged, sealed with another key or changed, and starts a new epoch in it.
+/// Rejects a backup that is damaged, sealed with another key or changed, and records in it that it was restored (a new
+/// epoch).
 ///
 /// - Returns: today's numbers in it, and the gaps in its audit log.
 private func check(
@@ -202,7 +204,7 @@ private func check(
       hint: "use an older backup")
   }
   do {
-    // Checked here, because the seal's key is in the database, encrypted with the master key.
+    // The seal is checked only now, because its key is in the database, encrypted with the master key.
     if let seal = ending.seal, try !store.isSeal(seal, ofBackup: ending.hash) {
       throw CommandError(
         "\(backup) is damaged: its content has changed, or another service made its seal",
@@ -221,8 +223,8 @@ private func check(
     gaps = try await store.auditProblems()
     numbers = try await dayNumbers(in: store)
     try await store.beginEpoch(audit: entry)
-    // A backup of a server contains the time when it was made. For one of a file, the time of its day numbers is used,
-    // which are stored just before.
+    // A backup of a server contains the time when it was made. A backup of a file does not. For it, the time of its
+    // counters of the day is used, which are stored just before the backup is made.
     let noted = try await store.keptNumbers(.backup).flatMap(Int64.init).map(Instant.init(milliseconds:))
     if let made = [noted, numbers.flatMap(DayNumbers.keptTime)].compactMap(\.self).filter({ $0 <= now }).max() {
       try await store.keepNumbers(String(made.milliseconds), as: .backup)

@@ -4,8 +4,8 @@ import RegentPlatform
 /// A checked backup that replaces the database.
 ///
 /// A database that was not closed cleanly consists of two files, and no single step replaces both: the old log could be
-/// applied to the new database, or be missing from the old one. Therefore the new file is first renamed to a name that
-/// marks the decision. The next process that opens the database, also after a crash, completes the exchange.
+/// applied to the new database, or be missing from the old one. Therefore the new file first gets a name that marks the
+/// restore as decided. The next process that opens the database, also after a crash, completes the exchange.
 struct RestoredDatabase {
   private let database: String
   private var decided: String { "\(database).restored" }
@@ -41,11 +41,13 @@ struct RestoredDatabase {
     return kept
   }
 
-  /// Completes a restore that was interrupted after the decision; otherwise does nothing.
+  /// Completes a restore that was interrupted after it was decided.
+  ///
+  /// If there is none, does nothing.
   func finish() throws {
     guard try PrivateFile.check(decided) else { return }
     let lock = try FileLock(beside: database)
-    // The previous holder of the lock may have completed it.
+    // The previous holder of the lock may have completed the restore already.
     if try PrivateFile.check(decided) { try putInPlace() }
     lock.release()
   }

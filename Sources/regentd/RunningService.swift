@@ -11,7 +11,7 @@ import SQLite
 
 /// The service with its database, and the servers for the admin socket and the metrics.
 struct RunningService {
-  /// Answers requests from the network.
+  /// The handler that answers requests from the network.
   let handler: any Handler
   /// The metrics server, if one is configured.
   let metrics: Server?
@@ -28,7 +28,7 @@ struct RunningService {
     _ settings: ServiceSettings, publicURL: String, of server: Server, _ nextStart: NextStart, _ log: Log,
     onMigration: @escaping @Sendable (MigrationProgress) -> Void
   ) async throws {
-    // First, so that nothing is created if the pages cannot be shown.
+    // The pages are loaded first, so that nothing is created if they cannot be shown.
     var options = ServiceOptions(publicURL: publicURL)
     let pages = try pages(in: settings.paths.web, base: options.basePath)
     let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings, nextStart, log, onMigration: onMigration)
@@ -86,7 +86,7 @@ struct RunningService {
     admin.stop(within: .milliseconds(200))
   }
 
-  /// In microseconds.
+  /// How long each sleep of the closing thread lasts, in microseconds.
   private static let patience: UInt32 = 500_000
 
   /// Fails the calls that still wait for the database.
@@ -105,7 +105,7 @@ struct RunningService {
       ended.finish()
     }
     // A blocked disk or another program that locks the database must not keep the service from ending. A sleeping
-    // thread is used instead of a timer, because a timer may never fire if the clock is changed.
+    // thread is used and no timer, because a timer may never fire if the clock is changed.
     let sleeper = try? DedicatedThread.start(named: "closing") {
       usleep(Self.patience)
       ended.finish()
@@ -125,7 +125,7 @@ struct RunningService {
       return true
     }
     _ = try? DedicatedThread.start(named: "closing") {
-      // Sleeps as above: waiting for a point in time returns early if the clock is changed.
+      // Sleeps in short steps. A wait until a point in time would return early if the clock is changed.
       while Clocks.monotonicNanoseconds() < end { usleep(Self.patience / 10) }
       tell(false)
     }

@@ -2,7 +2,7 @@ import HTTPServer
 import PairingService
 import RegentHTTPCodec
 
-/// The headers of every reply.
+/// The headers that every response has.
 func standingHeaders(isHTTPS: Bool) -> CommonHeaders {
   var headers = CommonHeaders()
   for (name, value) in SecurityHeaders(https: isHTTPS).list {

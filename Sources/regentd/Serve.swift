@@ -26,7 +26,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   var engine = engineConfiguration(settings, log)
   let isHTTPS = settings.publicURL.map { $0.scheme == "https" } ?? (settings.tls != nil)
   engine.standingHeaders = standingHeaders(isHTTPS: isHTTPS)
-  // Binds the ports first, so that a second service fails before it touches the files of the first.
+  // The ports are bound first, so that a second service fails before it touches the files of the first.
   let server = try Server(listeners, configuration: engine)
   let addresses = server.addresses.map { $0.url(isEncrypted: settings.tls != nil) }
   log.info(
@@ -62,7 +62,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   do throws(ConsoleFailure) {
     try console.finish()
   } catch {
-    // Standard output is closed; that is no reason not to serve.
+    // Standard output is closed, but the service can run without it.
     log.warning("output", ["reason": .text(error.description)])
   }
   manager.ready("listening on \(addresses.joined(separator: ", "))")
@@ -76,7 +76,7 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
     manager.reloading()
     var status = "listening on \(addresses.joined(separator: ", "))"
     do {
-      // Checked again: the path may be a pipe by now, and reading it would block forever.
+      // The files are checked again. A path may be a pipe by now, and reading that would block for ever.
       try settings.tls?.check()
       try server.reloadCertificates()
       nextStart.noteLoadedCertificate()
@@ -93,7 +93,8 @@ func serve(_ settings: ServiceSettings, _ console: Console, _ held: HeldSignals)
   await end(service, of: server, manager, log)
 }
 
-/// Shuts down within the promised five seconds, minus a margin for the last log lines.
+/// Shuts the service down within five seconds, the time that it promises to systemd, and keeps a margin for the last
+/// line of the log.
 private func end(_ service: RunningService, of server: Server, _ manager: ServiceManager, _ log: Log) async {
   let began = Clocks.monotonicNanoseconds()
   @Sendable func after(_ milliseconds: UInt64) -> UInt64 { began + milliseconds * 1_000_000 }
@@ -122,13 +123,14 @@ private func end(_ service: RunningService, of server: Server, _ manager: Servic
   log.info("stopped", ["requests": requests])
 }
 
-/// Each connection needs a descriptor.
+/// The settings of the HTTP server, with a limit of connections that fits the limit of open files.
 ///
-/// The usual soft limit of 1,024 exists for programs that use `select`.
+/// The process raises its soft limit of open files, which is often 1,024 only because `select` cannot wait for more;
+/// the server does not use `select`.
 private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> ServerConfiguration {
   var engine = settings.engine
   engine.refusalAtPath = ServiceRoutes.engineRefusal
-  // Descriptors for the database, the listening sockets and the log.
+  // The number of descriptors that the database, the listening sockets and the log need.
   let others = 128
   let limit = OpenFiles.raiseLimit(to: engine.connections + others)
   guard limit < engine.connections + others else { return engine }
@@ -140,7 +142,8 @@ private func engineConfiguration(_ settings: ServiceSettings, _ log: Log) -> Ser
         "hint": "raise LimitNOFILE= in the unit or ulimit -n, or lower --connections",
       ])
   } else {
-    // With a very low limit, a quarter of it: otherwise idle connections could take the last descriptor.
+    // If the limit is very low, connections may use a quarter of it. Otherwise idle connections could take the last
+    // descriptor.
     engine.connections = max(limit - others, limit / 4)
   }
   return engine
@@ -163,7 +166,7 @@ private struct ServiceManager: Sendable {
 
   /// Extends the start timeout by five minutes, because migrating many rows takes longer than a start may.
   func migrating(_ progress: MigrationProgress) {
-    // One part is several hundred rows; reporting each would fill the log.
+    // One part of a migration is several hundred rows. Reporting each part would fill the log.
     if progress.parts % 100 == 0 {
       log.info(
         "migrating",
@@ -216,7 +219,7 @@ extension ListenAddress {
     if case .local = self { true } else { false }
   }
 
-  /// The address as a browser opens it; a Unix socket as it was given.
+  /// The address of a listener as a browser opens it; a Unix socket as it was given.
   fileprivate func url(isEncrypted: Bool) -> String {
     isLocal ? description : "\(isEncrypted ? "https" : "http")://\(self)"
   }

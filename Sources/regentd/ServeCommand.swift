@@ -104,7 +104,7 @@ enum ServeCommand {
 
   private static let deadline = ValueKind.duration(.milliseconds(100)...(.seconds(3_600)))
 
-  /// All inputs, which `regentd check` has, too.
+  /// The options of `regentd serve`, which `regentd check` takes too.
   static var inputs: [any InputDeclaration] {
     [
       listen, publicURL, database, databasePasswordFile, node, wakeups, adminSocket, adminGroup,

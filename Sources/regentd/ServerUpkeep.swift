@@ -103,7 +103,7 @@ actor ServerUpkeep: AdminUpkeep {
     }
   }
 
-  /// The duration of a trial write; nil if it waits for the standby.
+  /// How long a trial write takes; nil if it waits for the standby.
   private func trial() async throws(StoreError) -> Duration? {
     let outcome = Locked<Result<Duration, StoreError>?>(nil)
     Task { [store] in
@@ -143,12 +143,16 @@ actor ServerUpkeep: AdminUpkeep {
     ]
   }
 
-  /// A slow write: every new code, approval and permit waits as long.
+  /// How long a write must take to count as slow.
+  ///
+  /// Every new code, approval and authorization waits as long.
   private static let slow: Duration = .milliseconds(250)
-  /// Transactions of the service take milliseconds and are abandoned after ten seconds.
+  /// How long a transaction must last to be reported.
+  ///
+  /// The service's own take milliseconds and are abandoned after ten seconds.
   private static let standing: Duration = .seconds(10)
 
-  /// Findings about notifications from other nodes.
+  /// Findings about whether notifications from other nodes arrive.
   private func hearingFindings() -> [Finding] {
     guard !store.isFlooded else {
       return [
@@ -176,7 +180,7 @@ actor ServerUpkeep: AdminUpkeep {
     ]
   }
 
-  /// Findings about the server.
+  /// Findings about the database server's settings and state.
   static func findings(of server: ServerFacts) -> [Finding] {
     var found = [Finding("database", .good, "PostgreSQL \(server.version) answers")]
     if !server.isDurable {
@@ -227,11 +231,14 @@ actor ServerUpkeep: AdminUpkeep {
     return found
   }
 
+  /// The difference between clocks that is reported.
+  ///
   /// Signed calls are valid for minutes, and codes, leases and permits expire by the clock of the node that checks
   /// them.
   private static let apart: Duration = .seconds(1)
 
-  /// Whether a standby has all acknowledged changes, as far as this role may see.
+  /// Findings about whether a standby database server has the changes that were reported as committed, as far as this
+  /// database role may see.
   private static func standbyFindings(of server: ServerFacts) -> [Finding] {
     let name = "standby"
     func names(_ standbys: [ServerFacts.Standby]) -> String {
@@ -278,7 +285,7 @@ actor ServerUpkeep: AdminUpkeep {
   }
 }
 
-/// A sentence about rows with invalid signatures.
+/// A sentence about rows whose signature is invalid.
 func changedRows(_ count: Int) -> String {
   count == 1
     ? "1 row was changed by another program and is ignored"
@@ -303,7 +310,7 @@ func rowFindings(of store: any OpenedStore, whoWrote: String) async throws(Store
   ]
 }
 
-/// The finding after a change of the master key.
+/// The finding that reports a completed change of the master key.
 func masterKeyChanged(_ paths: ServicePaths, kept: String) -> Finding {
   Finding(
     "master-key", .good,

@@ -37,8 +37,8 @@ extension ServicePaths {
     if makesFolder {
       try PrivateDirectory.ensure(try home.folder())
     } else {
-      // For the socket alone the check is skipped: the folder may be root's home, while the process continues as
-      // another user.
+      // If only the socket is in this folder, the folder is not checked: it may be root's home, while the process
+      // continues as another user.
       guard givenDatabase == nil || givenKey == nil, try PrivateDirectory.check(home.folder())
       else { return }
     }
@@ -49,7 +49,9 @@ extension ServicePaths {
 }
 
 extension ServicePaths {
-  /// The path of the database, without checks; empty for one on a server.
+  /// The path of the database, without checks.
+  ///
+  /// It is empty if the database is on a server.
   static func database(_ call: Invocation) throws -> String {
     guard let given = call[ServeCommand.database] else {
       return try DataDirectory(call.environment).path(of: "regent.db")
@@ -57,14 +59,15 @@ extension ServicePaths {
     return isServer(given) ? "" : given
   }
 
-  /// A file in the service's own folder: the database, or the master key if the database is on a server.
+  /// The path of a file that is in the service's data directory: the database, or the file with the master key if the
+  /// database is on a server.
   static func ownFile(_ call: Invocation) throws -> String {
     let database = try database(call)
     guard database.isEmpty else { return database }
     return try call[ServeCommand.masterKey] ?? DataDirectory(call.environment).path(of: "master-key")
   }
 
-  /// The database as messages name it.
+  /// The name of the database in messages.
   var shownDatabase: String { server.map { "“\($0.database)” of the server" } ?? database }
 
   /// The paths for a command that needs a database in a file; throws for a server.
@@ -76,7 +79,7 @@ extension ServicePaths {
     try self.init(ofDatabase: call, server: nil)
   }
 
-  /// Only the database and the key, for commands that run beside a service or while none runs.
+  /// Only the paths of the database and of its master key, for commands that run beside a service or while none runs.
   init(ofDatabase call: Invocation) throws {
     try self.init(ofDatabase: call, server: Self.server(call[ServeCommand.database], call))
   }
@@ -121,6 +124,8 @@ func folder(of path: String) -> String {
   return parent.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : parent
 }
 
+/// Checks that the folder of a file exists.
+///
 /// The first start creates a missing file, but not its folder.
 private func checkFolder(of path: String, _ option: String) throws {
   let folder = folder(of: path)
@@ -136,7 +141,7 @@ private func checkFolder(of path: String, _ option: String) throws {
   }
 }
 
-/// Adds the option's name to an error about a file.
+/// Runs a check of a file, and adds the option's name to its error.
 func naming(_ option: String, _ check: () throws(FileError) -> Void) throws(CommandError) {
   do throws(FileError) {
     try check()
@@ -149,6 +154,8 @@ private func checkKey(_ path: String, _ environment: Environment) throws(FileErr
   try PrivateFile.check(path, widest: widestMode(ofKey: path, environment))
 }
 
+/// The widest mode that the key file may have.
+///
 /// A systemd credential that is granted by an access list has mode 0440.
 private func widestMode(ofKey path: String, _ environment: Environment) -> UInt32 {
   let isCredential = environment["CREDENTIALS_DIRECTORY"].map { path.hasPrefix("\($0)/") } ?? false
@@ -165,7 +172,7 @@ private struct DataDirectory {
 
   func folder() throws -> String {
     let folder = try found()
-    // The variable was not valid UTF-8 and was repaired, so the path would name another folder.
+    // The environment variable was not valid UTF-8 and was repaired, so the path would name another folder.
     guard !folder.unicodeScalars.contains("\u{fffd}") else {
       throw CommandError(
         "the path of the data directory is not valid UTF-8",
@@ -219,7 +226,7 @@ private func groupNumber(_ name: String) throws -> UInt32 {
   return number
 }
 
-/// The given folder, or the installed one, or that of the source tree.
+/// The folder with the web pages: the given one, or the installed one, or that of the source tree.
 private func webFolder(_ given: String?) throws -> String {
   if let given {
     guard isFolder(given) else {

@@ -14,7 +14,7 @@ extension ServiceSettings {
     [unencrypted].compactMap(\.self) + VariableNames.remarks(about: variables)
   }
 
-  /// A public https address without a certificate and without a proxy.
+  /// A warning about a public https address without a certificate and without a proxy.
   private var unencrypted: SettingRemark? {
     guard let publicURL, publicURL.scheme == "https", tls == nil, proxies.isEmpty,
       let open = listen.first(where: \.isOnTheNetwork)
@@ -27,7 +27,7 @@ extension ServiceSettings {
 }
 
 extension ListenAddress {
-  /// Whether other machines can connect.
+  /// Whether other machines can connect to this address.
   fileprivate var isOnTheNetwork: Bool {
     if case .network(let address, _) = self { !address.isLoopback } else { false }
   }
@@ -52,7 +52,7 @@ enum VariableNames {
           message: "there is no setting \(name): it has no effect",
           hint: near ?? "list the settings: regentd serve --help")
       }
-      // Without a similar setting, the variable belongs to another program.
+      // No setting has a similar name, so the variable belongs to another program and is not reported.
       guard let near else { return nil }
       return SettingRemark(message: "there is no setting \(name): it has no effect", hint: near)
     }
@@ -63,7 +63,8 @@ enum VariableNames {
     name.split(separator: "_", maxSplits: 1).first.map { nearest(to: String($0), among: ["regent"]) != nil } ?? false
   }
 
-  /// Variables of the other programs and of the build, which may be set in an operator's shell.
+  /// Environment variables that are not reported as unknown: other programs or the build read them, and an operator's
+  /// shell may set them.
   private static let others: Set<String> = ["REGENT_SOCKET", "REGENT_AGENT_SOCKET", "REGENT_TESTS"]
 }
 

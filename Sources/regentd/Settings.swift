@@ -10,7 +10,7 @@ import RegentPlatform
 /// The settings of `regentd serve`, checked against this machine.
 struct ServiceSettings: Sendable {
   let listen: [ListenAddress]
-  /// Nil if it is derived from the listening address, whose port may not be known yet.
+  /// The public URL; nil if it is derived from the listening address, whose port may not be known yet.
   let publicURL: AbsoluteURL?
   let tls: TLSFiles?
   let metricsListen: ListenAddress?
@@ -43,7 +43,7 @@ struct ServicePaths: Sendable, Equatable {
   /// The group that may use the admin socket, besides root and this user.
   let adminGroup: UInt32?
   let masterKey: String
-  /// The widest mode that the file may have.
+  /// The widest mode that the file of the master key may have.
   let masterKeyMode: UInt32
   /// The folder with the templates, styles and scripts of the phone's pages.
   let web: String
@@ -72,7 +72,7 @@ enum TrustedPeer: Sendable, Equatable {
 }
 
 extension ValueKind where Value == TrustedPeer {
-  /// A network, or `unix`.
+  /// The type of an option that takes a network, or `unix`.
   static var trustedPeer: ValueKind {
     ValueKind("CIDR|unix", show: { $0.network?.description ?? "unix" }) { text throws(ValueProblem) in
       text == "unix" ? .localSocket : .network(try ValueKind<IPNetwork>.network.value(of: text))
@@ -96,7 +96,7 @@ extension ServiceSettings {
       trustsLocalSocket: call[ServeCommand.trustProxy].contains { $0.network == nil })
     engine = ServerConfiguration(call, proxies: proxies)
     choseConnections = call[ServeCommand.connections] != nil
-    // The command's rules guarantee that both or none are given.
+    // The rules of the command guarantee that both options or none are given.
     if let certificate = call[ServeCommand.certificate], let key = call[ServeCommand.key] {
       tls = TLSFiles(certificate: certificate, key: key)
     } else {
@@ -112,10 +112,10 @@ extension ServiceSettings {
   }
 }
 
-/// The given name, or the host name.
+/// The name of this node: the given one, or the host name.
 private func nodeName(_ call: Invocation) throws(CommandError) -> NodeID {
   if let given = call[ServeCommand.node] { return given }
-  // Only the part before the first dot.
+  // The node's name is only the part of the host name before the first dot.
   let name = machineName()?.prefix { $0 != "." }
   guard let name, let node = NodeID(String(name)) else {
     throw CommandError(
@@ -234,12 +234,12 @@ extension String {
 extension TLSFiles {
   /// Rejects paths that are not files, and a key that other users can read.
   ///
-  /// Links are allowed, because certificate tools use links to the newest file.
+  /// Symbolic links are allowed, because certificate tools use links to the newest file.
   func check() throws {
     try naming("--tls-certificate") { () throws(FileError) in
       try PrivateFile.checkTarget(of: certificate, widest: 0o666)
     }
-    // The key may be readable by a group, because certificate tools share it that way.
+    // A group may be able to read the key, because certificate tools share it that way.
     try naming("--tls-key") { () throws(FileError) in
       try PrivateFile.checkTarget(of: key, widest: 0o640)
     }
@@ -247,7 +247,7 @@ extension TLSFiles {
 }
 
 extension ListenAddress {
-  /// Whether the system chooses the port.
+  /// Whether the system chooses the port of this address.
   fileprivate var picksPort: Bool {
     if case .network(_, 0) = self { true } else { false }
   }

@@ -10,7 +10,7 @@ import RegentPairing
 import RegentPlatform
 import RegentSQL
 
-/// The number of rows processed so far, for the progress line.
+/// The number of rows that were processed until now, for the progress line.
 final class RowCount: Sendable {
   private let count = Locked(0)
 
@@ -19,7 +19,9 @@ final class RowCount: Sendable {
   func note(_ rows: Int) { count.withLock { $0 = rows } }
 }
 
-/// Copies everything from a server into a new file and opens it as the service would; the content must be the same.
+/// Copies all rows from a server into a new file, and opens the file as the service would.
+///
+/// The content must be the same.
 ///
 /// `finish` runs before the copy is closed. Returns the closed store with the number of rows that were sent.
 func copy(
@@ -61,7 +63,7 @@ func backup(
     try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
   }
   defer { snapshot.close() }
-  // The time is stored in the backup, because the nodes store their counters at other times.
+  // The time is stored in the backup. The nodes store their counters at other times, so those do not show it.
   let made = String(Clocks.wallMilliseconds())
   let (store, sent) = try await copy(snapshot, to: room.path, paths, count) { store in
     try await store.keepNumbers(made, as: .backup)
@@ -70,15 +72,17 @@ func backup(
   return (file, sent)
 }
 
-/// Today's numbers for a copy in a file; those of a server are the sum of all nodes.
+/// The counters of the day for a copy in a file.
+///
+/// If the copy comes from a server, they are the sum of all nodes.
 func dayNumbers(in store: SQLiteStore) async throws -> String? {
   DayNumbers.gathered(
     try await store.keptNumbers(.day), ofNodes: try await store.keptNumbersOfNodes(.day).values,
     at: Instant(milliseconds: Clocks.wallMilliseconds()))
 }
 
-/// Stores today's numbers in a copy for a file and removes those of the nodes, so that a later move to a server on the
-/// same day counts nothing twice.
+/// Stores the counters of the day in a copy for a file, and removes those of the nodes, so that a later move to a
+/// server on the same day counts nothing twice.
 func keepDayNumbers(_ numbers: String, in store: SQLiteStore) async throws {
   try await store.keepNumbers(numbers, as: .day)
   for node in try await store.keptNumbersOfNodes(.day).keys { try await store.keepNumbers("", as: .day, of: node) }
@@ -110,12 +114,12 @@ func fill(
   }
 }
 
-/// Rejects a server that has rows or a running service, before the long copy.
+/// Rejects a server that has rows or a running service, before the copy, which takes long.
 func refuseUnfit(_ server: ConnectionSettings) async throws {
   try await onThread("copy") { try ServerFilling(server).close() }
 }
 
-/// Rejects a database with changed rows: a copy would make them look verified.
+/// Rejects a database with changed rows, because a copy would make those rows look verified.
 func refuseChanged(_ found: StoreWalkResult) throws {
   guard found.unverified == 0 else {
     throw CommandError(
@@ -138,7 +142,7 @@ func gapRemark(_ gaps: [String]) -> [String] {
   gaps.isEmpty ? [] : ["the audit log in it has gaps: \(gaps.joined(separator: ", "))"]
 }
 
-/// A unique name of one copy.
+/// Creates a unique name for one copy of the database.
 func newCopyName() -> String { Hex.encode(Random.bytes(8)) }
 
 /// The audit line about a copy and the user who made it.

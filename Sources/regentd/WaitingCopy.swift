@@ -23,7 +23,7 @@ struct WaitingCopy {
 }
 
 extension WaitingCopy? {
-  /// The copy, if it has this id.
+  /// The waiting copy, if it has this id.
   func named(_ id: String) throws(AdminError) -> WaitingCopy {
     guard let copy = self, copy.entry.id == id else {
       throw AdminError(
@@ -57,7 +57,7 @@ final class MaintenanceLock: Sendable {
 }
 
 extension AdminError {
-  /// Explains why a copy failed.
+  /// Creates the error that explains why a copy failed.
   init(copying error: any Error) { self.init(.failed, copySentence(error), hint: copyHint(error)) }
 }
 

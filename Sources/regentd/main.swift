@@ -8,7 +8,8 @@ import RegentPairing
 import RegentPlatform
 
 StandardStreams.fill()
-// Before any thread exists: a thread without this signal mask would receive the signal and end the program.
+// The signals are blocked before any thread exists. A thread without this signal mask would receive the signal and end
+// the program.
 let heldSignals = HeldSignals([.terminate, .interrupt, .hangUp])
 HeldSignals.ignoreBrokenPipes()
 Random.serveOpenSSL()

@@ -5,7 +5,7 @@ import Testing
 @testable import Administration
 
 @Suite struct `Admin interface documents` {
-  @Test func `every document reads back as it was written`() throws {
+  @Test func `every admin document reads back as it was written`() throws {
     try reread(Samples.requestor)
     try reread(Samples.provider)
     try reread(Samples.pass)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 1_000_000_000_000_001, .max] as [Int64])
-  func `numbers that are negative or too large are refused`(number: Int64) {
+  func `admin documents with negative or too large numbers are refused`(number: Int64) {
     #expect(throws: JSONShapeError.self) {
       try Stats(["since": 0, "approved": .integer(number)])
     }
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `missing members get their defaults`() throws {
+  @Test func `missing members of an admin document get their defaults`() throws {
     let requestor = try Requestor(["id": "acme"])
     #expect(requestor == Requestor(id: try #require(RequestorID("acme")), name: "acme"))
     let integration = try Integration(["requestor": "acme", "provider": "cable"])

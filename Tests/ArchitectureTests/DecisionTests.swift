@@ -22,7 +22,7 @@ struct DecisionTests {
     }
   }
 
-  @Test func `the record of layers names every target and every shared test folder`() throws {
+  @Test func `decision record 0001 names every target and every shared test folder`() throws {
     let named = namesInTables(try text("docs/decisions/0001-layers.md"))
     // A name with a dot or a slash is a file or a folder and not a target.
     let targets = Set(named.filter { !$0.contains(".") && !$0.contains("/") })
@@ -34,7 +34,7 @@ struct DecisionTests {
     #expect(named.count == Set(named).count, "a target stands in one row")
   }
 
-  @Test func `the record of layers lists the targets in the order of their layers`() throws {
+  @Test func `decision record 0001 lists the targets in the order of their layers`() throws {
     var rowOf: [String: Int] = [:]
     let rows = try text("docs/decisions/0001-layers.md").split(separator: "\n").filter { $0.hasPrefix("|") }
     for (index, row) in rows.enumerated() {

@@ -11,7 +11,7 @@ struct GlossaryTests {
       .map { line in line.split(separator: "|").map { String($0).trimmed } }
   }
 
-  @Test func `each row has a word, a meaning and an existing file`() throws {
+  @Test func `each row of the glossary has a word, a meaning and an existing file`() throws {
     let rows = try Self.rows()
     // The glossary explains concepts of the product only. Types are explained by their comments.
     #expect((12...30).contains(rows.count))
@@ -23,7 +23,7 @@ struct GlossaryTests {
     }
   }
 
-  @Test func `the words are in alphabetical order without duplicates`() throws {
+  @Test func `the words of the glossary are in alphabetical order without duplicates`() throws {
     let words = try Self.rows().map { $0[0] }
     #expect(words == words.sorted())
     #expect(Set(words).count == words.count)

@@ -47,7 +47,8 @@ import Testing
     ("struct Page {", "  let rows: [Row]", []), ("struct Page {", "  var rows: [Row] { all }", []),
     ("struct Page {", "  var count = 0", []), ("struct Page {", "    var local = [1]", []),
   ])
-  func `the scanner recognises collections that can grow`(type: String, member: String, expected: [String]) {
+  func `the scanner of this test recognises collections that can grow`(type: String, member: String, expected: [String])
+  {
     let lines = type.split(separator: "\n") + [member[...]]
     #expect(Self.collections(in: lines).map(\.name) == expected)
   }

@@ -115,7 +115,7 @@ struct WaitingTests {
     }
   }
 
-  @Test func `every exception is used`() throws {
+  @Test func `every listed exception from the rule about waiting is used`() throws {
     let files = try swiftFiles(below: "Tests")
     for exception in Self.exceptions {
       let file = try #require(files.first { $0.path == "Tests/\(exception.file)" }, "\(exception.file)")
@@ -130,7 +130,7 @@ struct WaitingTests {
     "while !flag.load(ordering: .acquiring) {}", "for await code in codes { break }",
     "_ = waitpid(pid, nil, 0)",
   ])
-  func `the scanner finds other ways of waiting`(line: String) {
+  func `the check for forbidden waiting finds every forbidden way of waiting`(line: String) {
     let file = SourceFile(path: "Tests/XTests/X.swift", target: "XTests", lines: [line[...]])
     #expect(Self.waits(in: file).count == 1)
   }
@@ -140,7 +140,7 @@ struct WaitingTests {
     "for await isRight in group { #expect(isRight) }", "time.sleep(0.5)", "func pass(of provider: String) {",
     "for try await status in group { #expect(status == .ok) }", "while let entry = readdir(folder) {",
   ])
-  func `the scanner accepts everything else`(line: String) {
+  func `the check for forbidden waiting accepts code that does not wait`(line: String) {
     let file = SourceFile(path: "Tests/XTests/X.swift", target: "XTests", lines: [line[...]])
     #expect(Self.waits(in: file).isEmpty)
   }

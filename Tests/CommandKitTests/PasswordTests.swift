@@ -64,11 +64,11 @@ import Testing
     return Answer(output: output.text, errors: errors.text, code: code.rawValue)
   }
 
-  @Test func `the question is not asked with --yes`() async {
+  @Test func `a command asks for no confirmation with --yes`() async {
     #expect(await remove("--yes") == Answer(output: "removed\n"))
   }
 
-  @Test func `the command is refused without a terminal to ask on`() async {
+  @Test func `a command that needs a confirmation is refused without a terminal`() async {
     #expect(
       await remove()
         == Answer(

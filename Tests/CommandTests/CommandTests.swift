@@ -5,7 +5,7 @@ import Testing
 /// Each script in `Scripts`: the commands that people type, and exactly what they see.
 @Suite struct `Command scripts` {
   @Test(arguments: try scriptNames())
-  func `each script prints exactly what it states`(script: String) throws {
+  func `each command script prints exactly the output that is written in it`(script: String) throws {
     let text = String(decoding: try readFile("\(scriptsFolder)/\(script)"), as: UTF8.self)
     let steps = try parseScript(text)
     #expect(!steps.isEmpty)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `output is compared line by line, with wildcards`() throws {
+  @Test func `the script runner compares output line by line, with wildcards`() throws {
     let script = """
       # a comment
       $ something

@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-@Suite struct `docs protocol.md` {
-  @Test func `the examples of the page run as they are printed`() throws {
+@Suite struct `Examples of the protocol page` {
+  @Test func `the examples of docs/protocol.md run as they are printed`() throws {
     let text = String(decoding: try readFile(packageFolder() + "/docs/protocol.md"), as: UTF8.self)
     let script = shellExamples(in: text)
     #expect(script.contains("regentctl code approve"))

@@ -102,7 +102,7 @@ extension RunningProgram {
     try withTemporaryFolder { try story(Operator(folder: $0), server, server.socketURL) }
   }
 
-  @Test func `a move takes every sign-in and every code along`() throws {
+  @Test func `a move of the database to a server keeps every sign-in and every code`() throws {
     try withServer { shell, server, url in
       var waiting = ""
       try withService(in: shell.folder) { service in
@@ -164,7 +164,7 @@ extension RunningProgram {
     }
   }
 
-  @Test func `a move back brings the nodes' used nonces, key uses and statistics`() throws {
+  @Test func `a move of the database back to a file keeps used nonces, key uses and statistics`() throws {
     try withServer { shell, _, url in
       try shell.makeBackup()
       try shell.get("regentd move --to '\(url)'")
@@ -200,7 +200,7 @@ extension RunningProgram {
     }
   }
 
-  @Test func `statistics of the day of a move are counted once, after moves there, back and there again`() throws {
+  @Test func `statistics of the day are counted once after the database moved to a server, back and again`() throws {
     try withServer { shell, server, url in
       /// Runs the service while so many boxes ask for codes, and returns its count of the day.
       func counted(_ options: [String], boxes: Int) throws -> String {
@@ -293,7 +293,7 @@ extension RunningProgram {
     }
   }
 
-  @Test func `a move takes along the data of version 0.1.0`() throws {
+  @Test func `a move of the database keeps the data of version 0.1.0`() throws {
     try withServer { shell, server, url in
       let fixture = "\(packageFolder())/Tests/fixtures/0.1.0"
       try shell.get("mkdir -p -m 700 .local .local/state .local/state/regent")

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a database that every role may connect to is named with the SQL that ends it`() {
+  @Test func `doctor names a database to which every role may connect, with the SQL that changes this`() {
     var server = ServerFacts()
     func said() -> [String?] { ServerUpkeep.findings(of: server).filter { $0.check == "database-rights" }.map(\.fix) }
     #expect(said() == [])
@@ -53,7 +53,7 @@ import Testing
     #expect(said() == [server.revocation])
   }
 
-  @Test func `a standby that does not stream, or that no change waits for, is named`() {
+  @Test func `doctor names a standby that does not stream or for which no change waits`() {
     func said(_ standbys: [ServerFacts.Standby], isWanted: Bool = true) -> [String] {
       var server = ServerFacts()
       (server.standbys, server.wantsSynchronousStandby) = (standbys, isWanted)
@@ -88,7 +88,7 @@ import Testing
       ])
   }
 
-  @Test func `a role without write permission that holds locks is named with the SQL that ends it`() {
+  @Test func `doctor names a role without write permission that holds locks, with the SQL that ends this`() {
     var server = ServerFacts()
     #expect(!ServerUpkeep.findings(of: server).contains { $0.check == "database-locks" })
     (server.strangers, server.ending) = (["the role “x” (process 7)"], "SELECT pg_terminate_backend(7)")
@@ -97,7 +97,7 @@ import Testing
     #expect(found?.fix == "SELECT pg_terminate_backend(7); then allow only the service to connect to the database")
   }
 
-  @Test func `clocks that differ by more than two seconds are reported`() {
+  @Test func `doctor reports clocks that differ by more than two seconds`() {
     func said(_ ahead: Duration) -> [String] {
       var server = ServerFacts()
       server.clockAhead = ahead
@@ -108,7 +108,7 @@ import Testing
     #expect(said(.milliseconds(-3_100)) == ["the clocks of this machine and the database server differ by 3 s"])
   }
 
-  @Test func `a slow write is reported`() {
+  @Test func `doctor reports a slow write to the database`() {
     #expect(ServerUpkeep.findings(ofWritingIn: .milliseconds(249)).isEmpty)
     let slow = ServerUpkeep.findings(ofWritingIn: .milliseconds(612))
     #expect(slow.map(\.detail) == ["a commit took 612 ms, and the nodes commit one after the other"])

@@ -135,7 +135,7 @@ import Testing
     #expect(!log.contains("203.0.113.9"))
   }
 
-  private func makeCertificate(_ folder: String) throws {
+  func makeCertificate(_ folder: String) throws {
     let made = try run(
       "openssl",
       [
@@ -193,7 +193,7 @@ import Testing
   }
 
   /// Starts a proxy, and tries another port when the free port has been taken meanwhile.
-  private func started(
+  func started(
     _ start: (_ port: UInt16) throws -> RunningProgram, answers: (_ url: String) throws -> Bool
   ) throws -> (RunningProgram, url: String) {
     for _ in 0..<5 {
@@ -215,7 +215,7 @@ import Testing
       .replacing("10.0.0.3:8787", with: "127.0.0.1:\(try freePort())")
   }
 
-  private func example(_ name: String) throws -> String {
+  func example(_ name: String) throws -> String {
     String(decoding: try readFile("\(packageFolder())/deploy/proxy/\(name)"), as: UTF8.self)
   }
 }

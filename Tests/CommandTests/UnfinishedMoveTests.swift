@@ -21,7 +21,7 @@ import Testing
     try shell.ask(server, "SELECT count(*) FROM data_key")
   }
 
-  @Test func `an interrupted move must be completed or its mark removed before the server is used`() throws {
+  @Test func `no service uses the server until the interrupted move is completed or its marker file removed`() throws {
     try withMark { shell, server, url in
       for command in ["serve --listen 127.0.0.1:0", "check"] {
         let refused = try shell.refusal("regentd \(command) --database '\(url)'")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `without its mark the server's database is started as a new one`() throws {
+  @Test func `a service starts a new database on the server once the marker file of the move is removed`() throws {
     try withMark { shell, server, url in
       try shell.get("sed -i s/away/here/ \(shell.state)/regent.db.moving")
       let refused = try shell.refusal("regentd serve --listen 127.0.0.1:0 --database '\(url)'")

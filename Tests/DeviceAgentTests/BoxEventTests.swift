@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `the events are those that docs box-programs lists`() throws {
+  @Test func `the documentation page box-programs lists exactly the events of pair --json`() throws {
     let failure = AgentFailure(
       code: "unreachable", message: "the service cannot be reached", hint: "check the network",
       trouble: .service)

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a hundred signals make only a few codes`() async throws {
+  @Test func `a hundred SIGUSR1 signals make regent pair request only a few codes`() async throws {
     let service = try await LyingService { _ in nil }
     defer { service.stop() }
     try await withTemporaryFolder { folder in

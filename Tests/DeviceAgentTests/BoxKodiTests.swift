@@ -134,8 +134,8 @@ import Testing
     """
 }
 
-@Suite struct `The page docs socket` {
-  @Test func `the page describes every call of the socket and no other`() throws {
+@Suite struct `Documentation of the daemon's socket` {
+  @Test func `docs/socket.md describes every call of the daemon's socket and no other`() throws {
     let daemon = try withTemporaryFolder { try PlatformSocketFixture($0, isIn: false).server }
     let page = String(decoding: try readFile(packageFolder() + "/docs/socket.md"), as: UTF8.self)
     let described = page.split(separator: "\n").filter { $0.hasPrefix("### ") }.map { String($0.dropFirst(4)) }
@@ -143,7 +143,9 @@ import Testing
     #expect(Set(described) == Set(mounted) && described.count == mounted.count)
   }
 
-  @Test func `every answer is one JSON object, also for unknown calls and malformed requests`() async throws {
+  @Test func `the daemon answers unknown calls and malformed requests on its socket with one JSON object too`()
+    async throws
+  {
     try await withTemporaryFolder { folder in
       let box = try Box(folder, "http://127.0.0.1:1")
       let daemon = try box.start(["daemon"], output: "daemon")

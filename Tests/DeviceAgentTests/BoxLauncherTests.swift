@@ -122,6 +122,25 @@ import Testing
     #expect(theirs.id != mine.id)
   }
 
+  @Test func `a pairing that begins while another is being withdrawn is not lost to a third one`() async throws {
+    let links = Locked<[StillLink]>([])
+    let host = PairHost(hold: .milliseconds(10), clock: { 0 }) { _ throws(CommandError) in
+      let link = StillLink()
+      if links.withLock({ $0.isEmpty }) { link.holdsWithdrawal.withLock { $0 = true } }
+      links.withLock { $0.append(link) }
+      return link
+    }
+    _ = try await host.begin(PairOrder(), by: 1)
+    let again = Task { try await host.begin(PairOrder(isForced: true), by: 1) }
+    let first = links.withLock { $0[0] }
+    try await eventually("the withdrawal of the first") { first.isWithdrawn }
+    let theirs = try await host.begin(PairOrder(), by: 2)
+    first.holdsWithdrawal.withLock { $0 = false }
+    let refused = await #expect(throws: CommandError.self) { try await again.value }
+    #expect(refused?.code == "busy")
+    #expect(try await host.news(of: theirs.id, after: 0, by: 2).events.isEmpty)
+  }
+
   @Test func `a pairing makes at most sixty codes an hour and keeps only its last events`() async throws {
     let link = StillLink()
     let time = Locked<UInt64>(0)
@@ -210,6 +229,8 @@ private final class StillLink: PairLink {
   let sink: AsyncStream<LinkEvent>.Continuation
   private let stream: AsyncStream<LinkEvent>
   private let state = Locked((codes: 0, isWithdrawn: false))
+  /// Whether a withdrawal takes until this is false.
+  let holdsWithdrawal = Locked(false)
 
   init() { (stream, sink) = AsyncStream.makeStream(of: LinkEvent.self) }
 
@@ -217,5 +238,8 @@ private final class StillLink: PairLink {
   var isWithdrawn: Bool { state.withLock { $0.isWithdrawn } }
   func events() -> AsyncStream<LinkEvent> { stream }
   func requestCode(provider: String?) { state.withLock { $0.codes += 1 } }
-  func withdraw() async { state.withLock { $0.isWithdrawn = true } }
+  func withdraw() async {
+    state.withLock { $0.isWithdrawn = true }
+    while holdsWithdrawal.withLock({ $0 }) { try? await pass(milliseconds: 1) }
+  }
 }

@@ -64,7 +64,7 @@ struct `The platform account between programs` {
     }
   }
 
-  @Test func `decisions survive a kill of the daemon`() async throws {
+  @Test func `the viewer's decisions about apps survive when the daemon is killed`() async throws {
     try await withPlatformBox("app = one user:\(AppUser.first) requestor:REF30") { (box: PlatformBox) async throws in
       #expect(try await box.run(["sso", "grant", "one"]).status == 0)
       try await box.restart(signal: 9)

@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(arguments: sizes)
-  func `a terminal shows every state as the program drew it`(size: WindowSize) async throws {
+  func `a real terminal shows every state of the screen as the program drew it`(size: WindowSize) async throws {
     try await withTemporaryFolder { folder in
       let terminal = try Terminal(folder, "sleep 600", size)
       let device = try await terminal.device()

@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a service that does not respond is asked for one code, whatever number of signals arrive`()
+  @Test func `regent pair requests only one code from an unresponsive service, however often it gets SIGUSR1`()
     async throws
   {
     let service = try await BoxService()

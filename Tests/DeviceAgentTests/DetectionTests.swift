@@ -84,7 +84,7 @@ private let fullOnly = Set("█".unicodeScalars.map { UInt16($0.value) })
     #expect(capabilities.shown(.spanish) == .spanish)
   }
 
-  @Test func `a file descriptor that is not a kernel console is not taken for one`() {
+  @Test func `a descriptor of another file is not mistaken for a Linux console`() {
     #expect(LinuxConsole(of: 0) == nil || LinuxConsole(of: 0)?.characters.isEmpty == false)
   }
 }

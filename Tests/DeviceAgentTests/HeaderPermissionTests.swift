@@ -84,7 +84,7 @@ import Testing
     "header=", "header=*", "header=/api/v1/tokens/authn", "header=PUT:/x", "header=GET:x", "header=GET:/api/v1/logout",
     "header=DELETE:/api/v1/logout", "header=POST:/api/v1/platform/key", "header=POST:/api/v1/tokens/authn",
   ])
-  func `a header permission that names no allowed call is refused when the file is read`(word: String) {
+  func `agent.conf is refused if a permission for signed headers names no call that may be granted`(word: String) {
     #expect(throws: CommandError.self) { try AllowRule(parsing: "user:1 \(word)", in: "agent.conf line 1") }
   }
 

@@ -75,7 +75,7 @@ struct AppRuleTests {
     #expect(try AppRule.all(placed, overflow: [65_534]).map(\.name) == ["two", "one", "one", "one", "three", "four"])
   }
 
-  @Test func `the overflow user is never an app, even when a line names it`() throws {
+  @Test func `the kernel's overflow user, which stands for many users, is never an app`() throws {
     let book = AppBook(
       [
         try rule("a user:65534 requestor:acme"), try rule("b group:65534 requestor:acme"),
@@ -319,5 +319,12 @@ struct AccountFindingTests {
     #expect(AccountFindings.of(.object(status), now: 0).first?.verdict == .bad)
     status["refused"] = [["user": 4_294_967_295, "requestor": "acme", "count": 3]]
     #expect(AccountFindings.of(.object(status), now: 0)[1].sentence.contains("3 times"))
+  }
+
+  @Test func `the doctor suggests no line for agent conf with words that a refused program chose`() {
+    let asked: JSONValue = [["user": 4_294_967_295, "requestor": "acme requestor:other socket:x", "count": 1]]
+    let finding = AccountFindings.of(["signedIn": false, "apps": [], "refused": asked], now: 0).first
+    #expect(finding?.hint?.hasSuffix(" requestor:ID") == true)
+    #expect(finding?.sentence.contains("other") == false)
   }
 }

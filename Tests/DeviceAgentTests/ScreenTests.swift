@@ -196,7 +196,7 @@ private let links = [
     #expect(ScreenDiff.bytes(from: canvas, to: canvas, depth: .palette).isEmpty)
   }
 
-  @Test func `only the bar is written when time passes`() {
+  @Test func `only the time bar is redrawn when time passes`() {
     let old = screen.canvas(of: Scene.waiting.view, now: Scene.now)
     let new = screen.canvas(of: Scene.waiting.view, now: Scene.now + 120_000)
     let bytes = ScreenDiff.bytes(from: old, to: new, depth: .palette)

@@ -71,7 +71,9 @@ import Testing
     }
   }
 
-  @Test func `clients that do not read their replies count, and those beyond the share are closed`() async throws {
+  @Test func `unread replies count as buffered bytes, and connections beyond their address's share are closed`()
+    async throws
+  {
     let large = [UInt8](repeating: 0x61, count: 20_000_000)
     let shared = PreparedResponse(Response(.ok, body: large))
     let handler = ClosureHandler { $0.path == bytes("/large") ? .now(Response(shared)) : .now(.text(.ok, "small")) }

@@ -68,7 +68,7 @@ private let handler = ClosureHandler { request in
     (first.replacing("one\nZ: z", with: "one"), .other), (first + "\nY: y", .other),
     (first.replacing("X: y\n", with: ""), .other), (first.replacing("HTTP/1.1", with: "HTTP/1.0"), .other),
   ])
-  func `two request heads are the same, differ only in the credentials, or differ`(
+  func `a repeated head with other credentials is recognised, and any other difference is too`(
     head: String, likeness: RememberedHead.Likeness
   ) throws {
     let known = try #require(RememberedHead(try request(Self.first), atMost: 1024))
@@ -76,7 +76,7 @@ private let handler = ClosureHandler { request in
   }
 
   @Test(arguments: ["one", "another", "o"])
-  func `the credentials of both request heads are returned`(value: String) throws {
+  func `the comparison of two heads returns the credentials of both`(value: String) throws {
     for tail in ["", "\nZ: z"] {
       let first = Self.first.replacing("\nZ: z", with: tail)
       let known = try #require(RememberedHead(try request(first), atMost: 1024))

@@ -26,7 +26,7 @@ import Testing
     expectNext(nil)
   }
 
-  @Test func `a connection that was served in this or the last round is served soon, and no other`() {
+  @Test func `only a connection that was served in this or the last round counts as busy`() {
     var order = TurnOrder()
     #expect(!order.comesSoon(0))
     let mark = order.mark

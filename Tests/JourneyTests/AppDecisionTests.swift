@@ -22,7 +22,7 @@ import Testing
       #expect(phone.page.text.contains("href=\"\(page)\""))
       try await phone.open(page)
       #expect(phone.page.text.contains("kodi") && phone.page.text.contains("video"))
-      #expect(phone.page.text.contains("May use the sign-in") && phone.page.text.contains("Nobody has decided yet"))
+      #expect(phone.page.text.contains("May use the sign-in") && phone.page.text.contains("Not decided yet"))
 
       let known = try await stage.permissions()
       #expect(known.status == 200)

@@ -17,7 +17,7 @@ import Testing
 
   /// The calls in which a device names a provider.
   @Test(arguments: ["authorize", "tokens/authn", "checkauthn", "preauthorize", "code", "preview"])
-  func `authn-all signs in a device that names the provider, in each call that can name one`(way: String) async throws {
+  func `the degradation authn-all signs in a device in each call that can name the provider`(way: String) async throws {
     try await withBox { service, box in
       try await service.integrate { $0.degradation = .authenticateEverybody }
       #expect(try await box.get("/api/v1/tokens/authn").status == 404)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `authn-all limits how many new devices of one address it signs in, and known devices stay in`()
+  @Test func `the degradation authn-all limits sign-ins of new devices of one address, not of known devices`()
     async throws
   {
     let service = try await TestService(options: {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `authn-all does not sign in a device that names another provider or none`() async throws {
+  @Test func `the degradation authn-all does not sign in a device that names another provider or none`() async throws {
     try await withBox { service, box in
       try await service.integrate { $0.degradation = .authenticateEverybody }
       for named in ["", Sample.pass, "nobody", "LOCAL"] {
@@ -90,7 +90,8 @@ import Testing
     }
   }
 
-  @Test func `authn-all replaces an expired sign-in, but not a valid one or one of a disabled account`() async throws {
+  @Test func `the degradation authn-all replaces only expired sign-ins of accounts that are not disabled`() async throws
+  {
     try await withBox { service, box in
       try await box.signIn()
       try await service.integrate { $0.degradation = .authenticateEverybody }
@@ -108,7 +109,8 @@ import Testing
     }
   }
 
-  @Test func `authz-all allows every title to signed-in devices, and authz-none allows none`() async throws {
+  @Test func `the degradation authz-all allows signed-in devices every title, and authz-none allows none`() async throws
+  {
     try await withBox { service, box in
       try await service.integrate { $0.degradation = .authorizeEverybody }
       #expect(try await box.authorize("anything").status == 403)

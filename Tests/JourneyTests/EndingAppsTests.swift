@@ -54,7 +54,7 @@ import Testing
         stage.service.core.provisioning.now.requestor(try named(Sample.requestor))?.name)
       let app = "<bdi>kodi</bdi> (<bdi>\(requestor)</bdi>)"
       try await phone.open("/screens")
-      #expect(phone.page.text.contains("Apps in by it"))
+      #expect(phone.page.text.contains("Apps that use its sign-in"))
       #expect(phone.page.text.contains(app))
       let id = try #require(try await stage.signIn(at: PlatformStage.maker)).authentication.id
       try await phone.open("/screens/\(id)/sign-out")

@@ -11,7 +11,9 @@ import Testing
 @Suite struct `Handing an approval to a waiting box` {
   private let authn = "/api/v1/tokens/authn.json?deviceId=box-1"
 
-  @Test func `an approval reaches the waiting box before its delivery is written`() async throws {
+  @Test func `a waiting box gets its approval before the service writes to the database that it was delivered`()
+    async throws
+  {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)

@@ -68,7 +68,9 @@ import Testing
     }
   }
 
-  @Test func `both paths give a media token, and each call gives a new one`() async throws {
+  @Test func `the current and the older URL path both give a media token, and each call gives a new token`()
+    async throws
+  {
     try await withBox { service, box in
       #expect(try await box.media("news")["message"] == "User not authorized")
       #expect(try await box.authorize("news").status == 200)

@@ -125,7 +125,7 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `the end of a code is read from the store, not from memory`(ground: Ground) async throws {
+  func `a node reads from the store, not from its memory, how a code has ended`(ground: Ground) async throws {
     try await withNodes(on: ground) { nodes in
       try await nodes.withBoxes { atA, atB in
         let first = try await atB.code()
@@ -296,7 +296,9 @@ private let question = "/api/v1/tokens/authn"
   }
 
   @Test(arguments: Ground.allCases)
-  func `a node that receives no changes is not ready and refuses what it cannot know`(ground: Ground) async throws {
+  func `a node that receives no changes is not ready and refuses requests that depend on changes at other nodes`(
+    ground: Ground
+  ) async throws {
     try await withNodes(on: ground) { nodes in
       #expect(!nodes.b.core.nodeNews.isLate)
       nodes.b.clock.pass(.seconds(3))

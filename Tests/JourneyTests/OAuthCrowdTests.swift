@@ -103,7 +103,7 @@ private struct RegistrationWithoutForms {
 /// Runs in virtual time; `make long` does the same with a real service and real seconds
 /// (`Tests/acceptance/oauth/pace.py`).
 @Suite struct `Ten thousand OAuth clients that poll for ten minutes` {
-  @Test func `clients that poll every five seconds are never told to slow down, and those at two always are`()
+  @Test func `clients polling every five seconds are never told to slow down, those polling every two always`()
     async throws
   {
     let service = try await TestService()

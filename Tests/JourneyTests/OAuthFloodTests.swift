@@ -43,8 +43,10 @@ import Testing
     #expect(assertions.counts == (others: 50, strangers: 1))
   }
 
-  @Test func `assertions of one self-registered client leave room for those of the others`() throws {
-    let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 10, strangers: 160)
+  @Test func `one self-registered client cannot use up the capacity for assertions of other self-registered clients`()
+    throws
+  {
+    let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 32, strangers: 160)
     let now = Instant(milliseconds: 1_700_000_000_000)
     var next = 0
     func fill(_ name: String, isStrange: Bool = true, at now: Instant) throws -> Int {
@@ -62,15 +64,17 @@ import Testing
     #expect(try fill("noisy", at: now) == 10)
     for number in 1...15 { #expect(try fill("other-\(number)", at: now) == 10) }
     #expect(try fill("late", at: now) == 0)
-    // Clients that an operator added have no share of their own; each may use all of their places.
-    #expect(try fill("operators", isStrange: false, at: now) == 10)
     // When its assertions have expired, a client has its share again.
     let later = now + .seconds(660)
     #expect(try fill("noisy", at: later) == 10)
-    #expect(assertions.counts == (others: 10, strangers: 10))
+    #expect(assertions.counts == (others: 0, strangers: 10))
+    // A client that an operator added may use half of the places alone; the rest is for each of them in shares.
+    #expect(try fill("operators", isStrange: false, at: later) == 16)
+    for number in 1...8 { #expect(try fill("other-operators-\(number)", isStrange: false, at: later) == 2) }
+    #expect(try fill("late-operators", isStrange: false, at: later) == 0)
   }
 
-  @Test func `assertions without a time leave room for those that must be written down`() throws {
+  @Test func `expired assertions do not keep a new assertion from being stored`() throws {
     let assertions = UsedAssertions(startingAt: Instant(milliseconds: 0), capacity: 80)
     let now = Instant(milliseconds: 1_700_000_000_000)
     let client: ClientID = try named("client")
@@ -98,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `proofs of one device leave room for those of other devices`() async throws {
+  @Test func `one device cannot use up the capacity for DPoP proofs of other devices`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       var box = try await OAuthBox(service, client)
@@ -127,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `a proof that gets no code takes no room`() async throws {
+  @Test func `the proof of a code request that is refused is not stored`() async throws {
     let service = try await TestService { $0.limits.liveCodes = 20 }
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)

@@ -54,7 +54,9 @@ import Testing
     }
   }
 
-  @Test func `sixty wrong codes of one address block typed codes there, but not links and signed-in viewers`()
+  @Test
+  func
+    `after sixty wrong codes from one address, only links and signed-in viewers open codes there`()
     async throws
   {
     let service = try await TestService()

@@ -224,7 +224,7 @@ extension TestService {
   }
 
   @Test(arguments: [Awaited.authentication, .check, .poll])
-  private func `a change that leaves the response the same completes only long polls with the parameter after`(
+  private func `a change that does not alter the response completes only long polls with a sequence number`(
     awaited: Awaited
   ) async throws {
     let service = try await TestService()
@@ -252,7 +252,7 @@ extension TestService {
   }
 
   @Test(arguments: Awaited.allCases)
-  private func `a request whose parameter after is out of date is answered at once`(awaited: Awaited) async throws {
+  private func `a long poll with an out-of-date sequence number is answered at once`(awaited: Awaited) async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)

@@ -92,7 +92,7 @@ struct AccentTests {
     "/static/accent/1/e4b400.js", "/static/accent/1/e4b400", "/static/accent/1/.css",
     "/x/static/accent/1/e4b400.css",
   ])
-  func `no other path gives an accent style sheet`(path: String) {
+  func `a path with another version, colour format or suffix gives no accent style sheet`(path: String) {
     #expect(AccentColor(path: path) == nil)
   }
 }

@@ -107,7 +107,7 @@ struct TextTests {
     ("\"apples\": {\"one\": \"una mela\", \"other\": \"mele\"}", "does not show {count}"),
     ("\"language.direction\": \"up\"", "language.direction is ltr or rtl"),
   ])
-  func `a locale that does not agree with English is refused at start`(
+  func `the service refuses to start when the texts of a locale do not correspond to the English ones`(
     change: String, reason: String
   ) throws {
     var members = try #require(JSONValue(reading: "{\(smallEnglish)}").object)
@@ -122,7 +122,7 @@ struct TextTests {
     #expect(error?.file == "locales/it.json")
   }
 
-  @Test func `a missing text, a missing English locale and an unknown language are refused`() {
+  @Test func `the service refuses to start when a text or the English locale is missing or a language is unknown`() {
     for (locales, reason) in [
       (["it": "{\"hello\": \"ciao\"}"], "is missing"), (["tlh": "{}"], "no plural rule for tlh"),
       (["it": "{\"a\": \"b\", \"a\": \"c\"}"], "already given"),

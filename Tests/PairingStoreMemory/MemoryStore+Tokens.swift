@@ -88,8 +88,9 @@ extension MemoryStore {
   public func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    note(entry)
-    return endAuthentications(where: filter.includes)
+    let ended = endAuthentications(where: filter.includes)
+    if !ended.isEmpty { note(entry) }
+    return ended
   }
 
   public func makeRoom(
@@ -119,6 +120,7 @@ extension MemoryStore {
   public func name(
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
+    guard names[screen] != name else { return }
     names[screen] = name
     note(entry)
   }

@@ -171,7 +171,9 @@ struct CopyTests {
     #expect(throws: CopyFailure.notEmpty(table: "data_key")) { try ServerFilling(place.settings()).close() }
   }
 
-  @Test func `a service whose idle connection broke still counts as using the database`() async throws {
+  @Test func `a copy is refused while a service uses the database, even after the service's idle connection broke`()
+    async throws
+  {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -193,7 +195,7 @@ struct CopyTests {
     try await store.tryWriting()
   }
 
-  @Test func `a snapshot shows one moment and no later changes`() async throws {
+  @Test func `a snapshot of a PostgreSQL database shows no changes that were made after it began`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())
@@ -209,7 +211,7 @@ struct CopyTests {
     #expect(try later.survey().differences(from: first) == ["numbers"])
   }
 
-  @Test func `the survey reports rows whose parent row was deleted from outside`() async throws {
+  @Test func `the check of all rows reports rows whose parent row was deleted from outside`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer.shared.get())
     defer { try? place.remove() }
     let store = try PostgreSQLStore(place.options())

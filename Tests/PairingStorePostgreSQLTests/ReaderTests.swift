@@ -48,7 +48,8 @@ struct ReaderTests {
     return sum
   }
 
-  @Test func `reads that wait together see the same moment, and each gets its own answer`() throws {
+  @Test func `reads that share a transaction see the same state of the database, and each gets its own result`() throws
+  {
     let outcomes = try together(20) { number, context in
       try Self.moment(context, number) + Self.moment(context, 1_000 + number % 3)
     }
@@ -57,17 +58,17 @@ struct ReaderTests {
     #expect(found.map { $0[1] } == (0..<20).map(Int64.init) && found.map { $0[3] } == (0..<20).map { 1_000 + $0 % 3 })
   }
 
-  @Test func `a question that several reads share is asked once, in few round trips`() throws {
+  @Test func `a query that several reads need is sent once`() throws {
     let runs = Locked(0)
     let outcomes = try together(20) { _, context in
       runs.withLock { $0 += 1 }
       return try context.ask("SELECT CAST(random() * 1000000000 AS BIGINT)")[0].integer(0)
     }
     #expect(try Set(outcomes.map { try #require(try $0?.get()) }).count == 1)
-    #expect(runs.withLock { $0 } == 40, "each ran until its question, and once more")
+    #expect(runs.withLock { $0 } == 40, "each read ran until its query had no result, and then once more")
   }
 
-  @Test func `a read whose question fails does not fail the others`() throws {
+  @Test func `a read whose query fails does not fail the other reads in its transaction`() throws {
     let outcomes = try together(6) { number, context in
       try context.ask("SELECT 100 / CAST(\(number) AS BIGINT)")[0].integer(0)
     }
@@ -77,7 +78,7 @@ struct ReaderTests {
 
   @Test
   func
-    `one read with many questions does not delay the others, and a read that hides its failure still gets its answer`()
+    `a read with many queries does not delay the others, and a read that catches errors still gets its result`()
     throws
   {
     let outcomes = try together(3) { number, context in
@@ -90,7 +91,7 @@ struct ReaderTests {
     #expect(try outcomes.map { try $0?.get() } == [435, 7, 8])
   }
 
-  @Test func `reads whose time is over fail, and the others are answered`() throws {
+  @Test func `reads whose deadline has passed fail`() throws {
     let outcomes = try together(3, seconds: 0) { number, context in try Self.moment(context, number) }
     for outcome in outcomes { #expect(throws: StoreError.self) { try outcome?.get() } }
   }

@@ -119,7 +119,7 @@ struct HMACTests {
   }
 
   @Test(arguments: HMACKey.Algorithm.allCases)
-  func `a code with any bit changed, cut or extended is refused`(
+  func `an HMAC with a changed bit, or of another length, is refused`(
     _ algorithm: HMACKey.Algorithm
   ) throws {
     let key = try HMACKey(algorithm, Random.secret())

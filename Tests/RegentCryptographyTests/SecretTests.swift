@@ -125,4 +125,11 @@ struct RandomTests {
     // Times before 1970 and the largest time work, too.
     for odd in [Int64.min, -1, 0, Int64.max] { #expect(Random.uuid(near: odd).utf8.count == 36) }
   }
+
+  @Test func `a variable is empty after its bytes became a secret, and a copy keeps them`() {
+    var bytes: [UInt8] = [1, 2, 3]
+    let copy = bytes
+    let secret = Secret(emptying: &bytes)
+    #expect(bytes.isEmpty && copy == [1, 2, 3] && secret.matches([1, 2, 3]))
+  }
 }

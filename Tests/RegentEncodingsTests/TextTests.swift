@@ -36,7 +36,7 @@ struct TextTests {
     }
   }
 
-  @Test func `spells finds a text exactly where it starts`() {
+  @Test func `the byte comparison finds a text only at the offset where it starts`() {
     func spells(_ bytes: [UInt8], _ text: String, _ start: Int) -> Bool { bytes.span.spells(text, from: start) }
     for size in 0..<26 {
       let text = String((0..<size).map { Character(Unicode.Scalar(UInt8(0x41 + $0))) })
@@ -88,7 +88,9 @@ struct TextTests {
     ("Zm-_", .character, 2), ("Zm9\0", .character, 3), ("Zmé", .character, 2),
     (" Zm9", .character, 0),
   ])
-  func `base64 accepts only the canonical spelling`(text: String, problem: TextError.Problem, offset: Int) {
+  func `strict base64 refuses missing padding, line breaks and other second spellings of a value`(
+    text: String, problem: TextError.Problem, offset: Int
+  ) {
     #expect(throws: TextError(encoding: "base64", problem: problem, offset: offset)) {
       try Base64.decode(text)
     }
@@ -99,7 +101,9 @@ struct TextTests {
     ("Zm9", .trailingBits, 2), ("Zm+/", .character, 2), ("Zm9v\n", .character, 4),
     ("Zm9vZ", .length, 5), ("Zm.9", .character, 2), ("Zm8=", .padding, 3),
   ])
-  func `base64url accepts only the canonical spelling`(text: String, problem: TextError.Problem, offset: Int) {
+  func `strict base64url refuses padding, line breaks and other second spellings of a value`(
+    text: String, problem: TextError.Problem, offset: Int
+  ) {
     #expect(throws: TextError(encoding: "base64url", problem: problem, offset: offset)) {
       try Base64URL.decode(text)
     }
@@ -128,16 +132,16 @@ struct TextTests {
   }
 
   @Test(arguments: ["a", "aG%3D", "aGk.", "aG\0k"])
-  func `lenient base64 still refuses other characters`(_ text: String) {
+  func `lenient base64 decoding refuses characters outside the base64 alphabets`(_ text: String) {
     #expect(throws: TextError.self) { try Base64.decodeLeniently(text) }
   }
 
   @Test(arguments: ["0", "0g", "0x00", "00 ", "AB", "é"])
-  func `hex accepts only the canonical spelling`(_ text: String) {
+  func `hex decoding refuses upper case, odd lengths and other characters`(_ text: String) {
     #expect(throws: TextError.self) { try Hex.decode(text) }
   }
 
-  @Test func `hex in upper or lower case is read on request`() throws {
+  @Test func `the decoder for typed hex accepts upper and lower case`() throws {
     #expect(try Hex.decodeEitherCase("aBcD") == [0xAB, 0xCD])
     #expect(throws: TextError.self) { try Hex.decodeEitherCase("ag") }
   }

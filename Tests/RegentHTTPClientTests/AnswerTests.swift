@@ -157,7 +157,7 @@ import Testing
   ]
 
   @Test(arguments: bad, [false, true])
-  func `an invalid response gives an error of the right kind`(
+  func `an invalid HTTP response gives the error for its fault`(
     answer: (name: String, bytes: String, kind: ClientError.Kind), inPieces: Bool
   ) async throws {
     let server = try ScriptedServer { _, connection in

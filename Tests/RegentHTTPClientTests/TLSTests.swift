@@ -110,7 +110,7 @@ private let year: Int64 = 365 * 24 * hour
     #expect(kind == .tls(fault))
   }
 
-  @Test func `an unknown authority is refused, by the machine's own list as well`() async throws {
+  @Test func `a certificate of an authority that the machine does not trust is refused`() async throws {
     let server = try TLSServer(world.get())
     let request = try ClientRequest(.get, ClientURL(server.url))
     #expect(await outcome(makeClient(), request).failureKind == .tls(.untrusted))
@@ -196,7 +196,7 @@ private let year: Int64 = 365 * 24 * hour
       await outcome(client, try ClientRequest(.get, ClientURL(server.url))).failureKind == fault.map { .tls($0) })
   }
 
-  @Test func `the time of a trusted server counts for the next certificate`() async throws {
+  @Test func `the client checks a certificate at the time that a trusted server reported before`() async throws {
     // In 2030 the "good" certificate has expired and the "long" one has not.
     let teacher = try TLSServer(
       world.get(), certificate: "long", date: "Tue, 01 Jan 2030 00:00:00 GMT")
@@ -225,7 +225,7 @@ private let year: Int64 = 365 * 24 * hour
       ("/both", .malformed(.repeatedContentLength)), ("/endless", .tooLarge(limit: 1_000)),
       ("/slow", .timedOut(.waiting)),
     ] as [(String, ClientError.Kind)])
-  func `an invalid response over HTTPS gives an error of the right kind`(
+  func `a broken, malformed, endless or late response over HTTPS gives the error for that fault`(
     path: String, kind: ClientError.Kind
   ) async throws {
     let server = try TLSServer(world.get())
@@ -235,7 +235,7 @@ private let year: Int64 = 365 * 24 * hour
     #expect(await outcome(try client(), request).failureKind == kind)
   }
 
-  @Test func `a server without TLS, a missing one and a silent one are errors`() async throws {
+  @Test func `an HTTPS call to a server without TLS, a missing server or a silent server fails`() async throws {
     let plain = try ScriptedServer { _, connection in
       connection.send("HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n")
       connection.waitForEnd()

@@ -27,7 +27,7 @@ import Testing
     #expect(try AbsoluteURL(parsing: url.description) == url)
   }
 
-  @Test func `a URL's fragment and the default port of its scheme are known`() throws {
+  @Test func `a parsed URL gives its fragment, and the default port of its scheme`() throws {
     #expect(try AbsoluteURL(parsing: "https://a/b#c#d").fragment == "c#d")
     #expect(try AbsoluteURL(parsing: "https://a/b").fragment == nil)
     #expect(try AbsoluteURL(parsing: "https://a/b#").fragment?.isEmpty == true)

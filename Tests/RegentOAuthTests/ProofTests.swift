@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: SignatureAlgorithm.allCases)
-  func `a proof that was made is read`(_ algorithm: SignatureAlgorithm) throws {
+  func `a DPoP proof that this library made can be read and is valid`(_ algorithm: SignatureAlgorithm) throws {
     let key = try SigningKey.generate(algorithm, rsaBits: 2048)
     let text = try DPoPProof.make(for: request("abc"), with: key, nonce: "n", at: now)
     let proof = try DPoPProof(text, for: request("abc"))
@@ -176,9 +176,9 @@ import Testing
   }
 
   @Test func `a proof is accepted once, and a full replay memory refuses new proofs instead of forgetting`() {
-    var replay = DPoPReplay(capacity: 4)
+    var replay = DPoPReplay(askers: 4)
     var now = Uptime(milliseconds: 0)
-    func take(_ hash: UInt64) -> DPoPReplay.Verdict { replay.take(hash, of: .signedIn, at: now) }
+    func take(_ hash: UInt64) -> DPoPReplay.Verdict { replay.take(hash, of: .asker(nil), at: now) }
     #expect([take(1), take(1)] == [.fresh, .used])
     now = now + DPoPReplay.half
     #expect(take(1) == .used)
@@ -193,8 +193,30 @@ import Testing
     #expect(replay.count == 1)
   }
 
-  @Test func `proofs of clients that ask for codes have a quota of their own, and each source a share of it`() {
+  private func signedIn(_ name: String) throws -> DPoPReplay.Owner {
+    let provider = try #require(ProviderID("tv"))
+    return .signedIn(Viewer(provider: provider, account: AccountName(name)))
+  }
+
+  @Test func `a viewer with many devices leaves room for the proofs of other viewers`() throws {
+    var replay = DPoPReplay(capacity: 160)
+    let now = Uptime(milliseconds: 0)
+    var next: UInt64 = 0
+    func fill(_ name: String) throws -> Int {
+      try (0..<500).count { _ in
+        next += 1
+        return replay.take(next, of: try signedIn(name), at: now) == .fresh
+      }
+    }
+    #expect(try fill("greedy") == 80)
+    #expect(try fill("greedy") == 0)
+    // Each of the others has a share of the second part.
+    #expect(try (1...60).reduce(0) { $0 + (try fill("viewer-\($1)")) } == 80)
+  }
+
+  @Test func `DPoP proofs of code requests have a capacity of their own, of which each source has a share`() throws {
     var replay = DPoPReplay(capacity: 100, askers: 160)
+    let viewer = try signedIn("viewer")
     var now = Uptime(milliseconds: 0)
     var next: UInt64 = 0
     func fill(_ owner: DPoPReplay.Owner) -> Int {
@@ -210,12 +232,12 @@ import Testing
     // Another source has its own share, and so have signed-in clients. All code requests together have a limit.
     let others = (2...60).reduce(0) { $0 + fill(source(UInt8($1))) }
     #expect(others == 150)
-    #expect(fill(.signedIn) == 100)
-    #expect(replay.look(1, of: .signedIn, at: now) == .used)
+    #expect(fill(viewer) == 50)
+    #expect(replay.look(1, of: viewer, at: now) == .used)
     // In the next ten minutes there is room again, and a proof of the last ten minutes is still refused.
     now = now + DPoPReplay.half
     #expect(replay.take(1, of: source(1), at: now) == .used)
-    #expect(replay.look(1_000_000, of: .signedIn, at: now) == .fresh)
+    #expect(replay.look(1_000_000, of: viewer, at: now) == .fresh)
     #expect(fill(source(1)) == 10)
     #expect(fill(.asker(nil)) == 150)
   }

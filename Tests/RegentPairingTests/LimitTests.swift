@@ -17,12 +17,29 @@ import Testing
     #expect(meter.isFull(at: up(26)))
   }
 
-  @Test func `a refused attempt costs nothing`() {
+  @Test func `a refused request uses up nothing of the rate limit`() {
     let limit = RateLimit(perSecond: 1, burst: 1)
     var meter = RateMeter()
     #expect(meter.take(of: limit, at: up(0)) == .within)
     for _ in 0..<100 { #expect(meter.take(of: limit, at: up(0)) != .within) }
     #expect(meter.take(of: limit, at: up(1)) == .within)
+  }
+
+  @Test func `the multiple of a very large limit is the largest limit and never a small one`() {
+    #expect(LiveCodeLimits(.max, among: 2).most(having: 0) == .max)
+    #expect(LiveCodeLimits(.max / 2 + 1, among: 2).most(having: 0) == .max)
+    let failures = FailureLimit(count: .max / 2 + 1, span: .seconds(1))
+    #expect(failures.times(2).count == .max)
+    #expect(failures.times(4).count == .max)
+    #expect(failures.times(0).count == failures.count)
+    let rate = RateLimit(oneEvery: .seconds(1), burst: .max / 2 + 1)
+    #expect(rate.times(4).burst == .max)
+    #expect(rate.with(burst: 4).burst == .max)
+    var meter = RateMeter()
+    for second in 0..<3 { #expect(meter.take(of: rate.with(burst: 4), at: up(second)) == .within) }
+    let rare = RateLimit(perSecond: 1, burst: 1).slowed(by: .max)
+    #expect(meter.take(of: rare, at: up(3)) == .within)
+    #expect(meter.take(of: rare, at: up(4)) != .within)
   }
 
   @Test func `nodes that share a limit get equal parts of it`() {
@@ -157,7 +174,7 @@ import Testing
     #expect(ledger.verdict(source: guesser, account: nil, at: up(60)) == .within)
   }
 
-  @Test func `a full ledger unblocks no source`() throws {
+  @Test func `a full table of wrong codes unblocks no source`() throws {
     var ledger = GuessLedger<String>(capacity: 3)
     for _ in 0..<5 { ledger.wrong(source: here, account: nil, at: up(0)) }
     for last in 0..<50 {
@@ -170,7 +187,7 @@ import Testing
     #expect(ledger.verdict(source: there, account: nil, at: up(701)) != .within)
   }
 
-  @Test func `a full ledger lets almost no new source guess`() throws {
+  @Test func `a full table of wrong codes lets almost no new source guess`() throws {
     let many = FailureLimit(count: 1_000_000, span: .seconds(60))
     var ledger = GuessLedger<Never>(all: many, capacity: 1000)
     func guess(_ number: Int, at now: Uptime) throws -> Bool {

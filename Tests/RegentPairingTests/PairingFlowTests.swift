@@ -179,12 +179,12 @@ func matchTable() throws -> [FlowCase] {
 }
 
 @Suite struct `State machine of a registration code` {
-  @Test func `the table has every event in every state`() throws {
+  @Test func `the table of code transitions has every event in every state`() throws {
     #expect(try flowTable().count == 11 * 11 + 27 + 1)
   }
 
   @Test(arguments: try flowTable() + matchTable())
-  func `an event has the result that the table states`(line: FlowCase) throws {
+  func `every event in every state of a code has the result in the table of transitions`(line: FlowCase) throws {
     let scene = try Scene()
     let before = scene.flow(line.state, match: line.match)
     switch line.result {
@@ -228,7 +228,7 @@ func matchTable() throws -> [FlowCase] {
     #expect(step.flow.sequence == before.sequence + 1)
   }
 
-  @Test func `a lapsed claim is shown as an open page`() throws {
+  @Test func `a code whose claim has expired is shown as opened`() throws {
     let scene = try Scene()
     let flow = scene.flow(scene.lease(scene.ann, for: .seconds(60)))
     #expect(flow.status(at: at(59)) == .claimed)

@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a resource limit counts distinct resources, and those already counted stay allowed`() throws {
+  @Test func `a temporary pass counts distinct resources, and those already counted stay allowed`() throws {
     var use = try promotion.opening(try name("A"), TemporaryPassUse(), at: at(0))
     use = try promotion.opening(try name("A"), use, at: at(1))
     #expect(promotion.remainingResources(use) == 1)
@@ -92,7 +92,7 @@ import Testing
     try hour.admit(TemporaryPassUse(), identified: false, at: at(0))
   }
 
-  @Test func `a pass combines what the device and the identity have used`() throws {
+  @Test func `a temporary pass combines what the device and the e-mail address have used`() throws {
     let device = TemporaryPassUse(started: at(50), resources: [try name("A")])
     let identity = TemporaryPassUse(started: at(20), resources: [try name("B")])
     let joined = device.joined(with: identity)
@@ -102,7 +102,7 @@ import Testing
     #expect(identity.joined(with: TemporaryPassUse()) == identity)
   }
 
-  @Test func `a pass without a resource limit counts no resources`() throws {
+  @Test func `a temporary pass without a resource limit counts no resources`() throws {
     let use = try hour.opening(try name("A"), TemporaryPassUse(), at: at(0))
     #expect(use.resources.isEmpty)
   }

@@ -77,7 +77,7 @@ import Testing
     lock.release()
   }
 
-  @Test func `a claim with patience waits until the lock is released`() throws {
+  @Test func `a process that claims a held lock with a timeout waits until the lock is released`() throws {
     let folder = try makeTemporaryFolder()
     defer { removeTree(folder) }
     let path = "\(folder)/a.lock"

@@ -67,7 +67,7 @@ import Testing
 }
 
 @Suite struct `Turns of a busy thread` {
-  @Test func `a turn ends when its time is over, and the next one begins then`() {
+  @Test func `a busy thread yields when its time slice is over, and the next time slice begins then`() {
     var begun: UInt64 = 1_000_000
     DedicatedThread.endTurn(begun: &begun, now: 1_099_999)
     #expect(begun == 1_000_000)
@@ -77,7 +77,7 @@ import Testing
     #expect(begun == 1_100_000)
   }
 
-  @Test func `a turn ends at once when the clock went back, and the next ends on time`() {
+  @Test func `a busy thread yields at once when the clock has gone back, and later after its usual time slice`() {
     var begun: UInt64 = 1_000_000
     DedicatedThread.endTurn(begun: &begun, now: 5)
     #expect(begun == 5)

@@ -23,7 +23,7 @@ struct SoakTests {
       arguments: ["power", "--cycles", "10", "--lying-disk"], status: 1,
       testDescription: "a disk that ignores synchronisation is detected"),
   ])
-  func `the soak program finds losses exactly on faulty disks`(run soak: Run) throws {
+  func `the soak program finds lost writes on faulty disks and none on sound disks`(run soak: Run) throws {
     let ended = try run(builtProgram("Soak"), soak.arguments, deadline: 120)
     #expect(ended.status == soak.status, "\(ended.outputText)\(ended.errorText)")
     #expect(ended.outputText.contains("LOST") == (soak.status == 1))

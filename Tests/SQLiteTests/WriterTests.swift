@@ -48,7 +48,8 @@ struct WriterTests {
     }
   }
 
-  @Test func `the mark advances with changes of watched tables, before the request is answered`() async throws {
+  @Test func `the change counter advances with changes of watched tables, before the request is answered`() async throws
+  {
     try await withThings({ $0.moves = { table, change in table == "thing" && change != .insert } }) { database in
       let start = database.mark
       try await database.write { try insert("a", in: $0) }
@@ -78,7 +79,7 @@ struct WriterTests {
     }
   }
 
-  @Test func `a request knows whether an earlier request of its transaction moves the mark`() async throws {
+  @Test func `a request sees whether an earlier request of its transaction advances the change counter`() async throws {
     try await withThings({ $0.moves = { _, change in change == .update } }) { database in
       try await database.write { try insert("a", in: $0) }
       let gate = Gate()

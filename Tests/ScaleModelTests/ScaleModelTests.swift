@@ -43,7 +43,7 @@ struct ScaleModelTests {
     #expect(database[0] == database[1] && abs(database[0] - 0.03) < 1e-9)
   }
 
-  @Test func `an approval at another node costs what was measured for another node`() {
+  @Test func `the model charges an approval at another node the measured cost of one`() {
     let load = Self.load { ($0.codes, $0.approvals) = (10, 10) }
     let model = Model(Self.costs { $0.idle = Spend() })
     #expect(abs(model.steady(load, nodes: 1).node - 0.010) < 1e-9)
@@ -51,7 +51,7 @@ struct ScaleModelTests {
     #expect(model.steady(load, nodes: 2).writes == 30)
   }
 
-  @Test func `every call over a socket adds the cost of the socket`() {
+  @Test func `the model adds the cost of the socket to every call over a socket`() {
     let load = Self.load { $0.approvals = 10 }
     let model = Model(
       Self.costs {
@@ -61,7 +61,7 @@ struct ScaleModelTests {
     #expect(abs(model.steady(load, nodes: 1).node - 0.013) < 1e-9)
   }
 
-  @Test func `nonces are sent in batches whose number follows from the collection time and gives it back`() {
+  @Test func `the model derives the number of nonce batches from their collection time, and the time from it`() {
     let telling = Telling(batch: Spend(nodes: 10), nonce: Spend(nodes: 1), span: 0.004)
     #expect(telling.batches(of: 250, nodes: 2) == 125)
     #expect(telling.spend(calls: 250, nodes: 2) == Spend(nodes: 1_500))
@@ -148,7 +148,7 @@ struct ScaleModelTests {
     #expect(model.rush(askers: 2, nodes: 2, cores: 1_000).codesInTransaction == 1)
   }
 
-  @Test func `a cost per second is shared by the codes of that second`() {
+  @Test func `the model divides a cost per second among the codes of that second`() {
     let model = Model(Self.costs { $0.idle = Spend(nodes: 100_000) })
     let rush = model.rush(askers: 512, nodes: 1, cores: 1_000)
     #expect(abs(rush.spend.nodes - (51 + 100_000 / rush.rate)) < 0.1)
@@ -200,11 +200,13 @@ struct ScaleModelTests {
   }
 
   @Test(arguments: [(100.0, 100.0, true), (119, 100, true), (81, 100, true), (121, 100, false), (79, 100, false)])
-  func `a prediction holds within a fifth of the measured figure`(predicted: Double, measured: Double, holds: Bool) {
+  func `a prediction counts as right within a fifth of the measured figure`(
+    predicted: Double, measured: Double, holds: Bool
+  ) {
     #expect(Comparison("x", "", predicted: predicted, measured: measured).holds == holds)
   }
 
-  @Test func `for a measured figure of zero only a prediction of zero holds`() {
+  @Test func `a prediction for a measured figure of zero counts as right only if it is zero`() {
     #expect(Comparison("x", "", predicted: 0, measured: 0).holds)
     #expect(!Comparison("x", "", predicted: 1, measured: 0).holds)
   }

@@ -179,6 +179,25 @@ extension StoreConformance {
       left = try await used()
       try expect(left == [5, 6], "those that run: \(left)")
     },
+    ConformanceCheck("passes that run do not keep ended ones behind them from being forgotten") { stage in
+      // Whichever of the later rows the clean-up looks at, it finds ended ones behind those that run.
+      for device in 1...6 {
+        let second = device <= 3 ? 4000 + device : device
+        let guest = try await stage.store.signInWithoutCode(
+          stage.guest(device, at: stage.pass, device: device, second: second), at: stage.at(second))
+        _ = try await stage.store.openTemporarily(
+          guest.authentication.id, ConformanceFixture.name("A"), at: stage.at(second))
+      }
+      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 100, remembering: 6) > 0 {}
+      while try await stage.store.forgetExpired(at: stage.at(5000), limit: 2, remembering: 0) > 0 {}
+      var left: [Int] = []
+      for device in 1...6 {
+        let use = try await stage.store.temporaryPass(
+          requestor: stage.requestor, provider: stage.pass, device: stage.hash(1000 + device), identity: nil)
+        if use.started != nil { left.append(device) }
+      }
+      try expect(left == [1, 2, 3], "those that run: \(left)")
+    },
     ConformanceCheck("a guest can sign in only through a temporary pass or during degradation") {
       stage in
       try await expect(.notInForce(.accountGone)) {

@@ -178,6 +178,20 @@ extension StoreConformance {
       let all = try await stage.allAuthentications()
       try expect(all == [theirs], "left \(all)")
     },
+    ConformanceCheck("a sign-out or a name that is sent twice writes one audit entry") { stage in
+      try await stage.signedIn(1)
+      func entry(_ second: Int) -> AuditEntry {
+        AuditEntry(at: stage.at(second), actor: .service, action: "twice", subject: "screen")
+      }
+      let screen = try stage.hash(9) as ScreenHash
+      let filter = AuthenticationFilter(requestor: stage.requestor, viewer: stage.ann)
+      for second in 3...4 {
+        try await stage.store.name(screen, "Attic", audit: entry(second), at: stage.at(second))
+        _ = try await stage.store.revoke(filter, audit: entry(second), at: stage.at(second))
+      }
+      let entries = try await stage.store.audit(after: 0, limit: 99).map(\.entry).filter { $0.action == "twice" }
+      try expect(entries == [entry(3), entry(3)], "\(entries)")
+    },
     ConformanceCheck("a permit that is still valid is not written again, however long its resource is") { stage in
       let authentication = try await stage.signedIn(1).authentication
       // A text that does not compress, with characters that are special in SQL and in patterns.

@@ -17,14 +17,14 @@ public struct EntitlementCode: RawRepresentable, Hashable, Sendable {
   /// The code as the original API documents it.
   public let rawValue: String
 
-  /// A code from its text, which need not be one of those below.
+  /// Creates a code from its text, which need not be one of the codes that this type names.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// `USER_AUTHENTICATED`: no error.
   ///
   /// Its text is empty.
   public static let userAuthenticated = EntitlementCode(rawValue: "")
-  /// There is no valid authentication.
+  /// This device has no valid sign-in.
   public static let userNotAuthenticated = EntitlementCode(
     rawValue: "USER_NOT_AUTHENTICATED_ERROR")
   /// The viewer left the provider picker, or the sign-in was cancelled.
@@ -47,14 +47,15 @@ public struct EntitlementCode: RawRepresentable, Hashable, Sendable {
 /// Each case lists its data in the documented order.
 @nonexhaustive
 public enum TrackingEvent: Hashable, Sendable {
-  /// [success, provider id, GUID, from cache, device type, client type, OS]
+  /// Reports a sign-in. Its data, in order: success, provider id, GUID, from cache, device type, client type, OS.
   case authentication
-  /// [success, provider id, GUID, from cache, error, details, device type, client type, OS]
+  /// Reports an authorization. Its data, in order: success, provider id, GUID, from cache, error, details, device type,
+  /// client type, OS.
   case authorization
-  /// [provider id, device type, client type, OS]
+  /// Reports the selected provider. Its data, in order: provider id, device type, client type, OS.
   case selectedProvider
 
-  /// The name that the original API documents.
+  /// The event's name in the original API.
   public var name: String {
     switch self {
     case .authentication: "TRACKING_AUTHENTICATION"
@@ -64,13 +65,15 @@ public enum TrackingEvent: Hashable, Sendable {
   }
 }
 
-/// The contents of the platform's provider picker, which a terminal or any UI toolkit can draw.
+/// What the picker for the box's shared account (the platform account) lists.
+///
+/// A terminal or any UI toolkit can draw it.
 public struct ProviderDialog: Hashable, Sendable {
-  /// The heading.
+  /// The heading of the picker.
   public var title: String
-  /// The providers, in the order to show.
+  /// The providers that the picker lists, in the order to show.
   public var providers: [MVPD]
-  /// The providers among them to show first.
+  /// The providers that the picker shows first, taken from ``providers``.
   public var featured: [MVPD]
   /// Whether the picker must offer a choice that leads to the app's own picker.
   public var offersOthers: Bool

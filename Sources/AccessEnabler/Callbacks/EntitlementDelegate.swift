@@ -1,8 +1,8 @@
 /// Receives the callbacks of an ``AccessEnabler``.
 ///
 /// The enabler calls one callback at a time, in the order of the events, and never on the thread of a call. The next
-/// callback waits until the one before it returns; nothing else waits for it. A delegate may call the enabler within
-/// a callback.
+/// callback waits until the one before it returns. No other part of the enabler waits for a callback. A delegate may
+/// call the enabler within a callback.
 ///
 /// A class may conform with methods that are not `async`. The methods of a `@MainActor` class run on the main actor,
 /// those of an actor on that actor.
@@ -12,7 +12,7 @@
 public protocol EntitlementDelegate: AnyObject, Sendable {
   /// The configuration has ended.
   ///
-  /// Calls that the app made meanwhile run now, in order.
+  /// Calls that the app made during the configuration run now, in order.
   func setRequestorComplete(_ status: EnablerStatus) async
 
   /// The app must show a provider picker, then call ``AccessEnabler/setSelectedProvider(_:)``.
@@ -20,7 +20,7 @@ public protocol EntitlementDelegate: AnyObject, Sendable {
 
   /// Reports whether this device is signed in.
   ///
-  /// If it is, `code` is empty.
+  /// If this device is signed in, `code` is empty.
   func setAuthenticationStatus(_ status: AuthenticationStatus, code: EntitlementCode) async
 
   /// Delivers a short-lived media token for a resource.
@@ -60,13 +60,14 @@ public protocol EntitlementDelegate: AnyObject, Sendable {
   func setMetadataStatus(
     _ value: MetadataValue?, encrypted: Bool, forKey key: String, arguments: [String: String]) async
 
-  /// The app must show the platform's picker and answer with ``AccessEnabler/answerTvProviderDialog(_:)``.
+  /// The app must show the picker for the box's shared account (the platform account), and answer with
+  /// ``AccessEnabler/answerTvProviderDialog(_:)``.
   ///
-  /// If the app does not implement this and reads no events, `displayProviderDialog` is called instead. A dialog
-  /// without an answer counts as cancelled after ``EnablerTiming/dialog``.
+  /// If the app does not implement this callback and reads no events, `displayProviderDialog` is called in its place. A
+  /// dialog without an answer counts as cancelled after ``EnablerTiming/dialog``.
   func presentTvProviderDialog(_ dialog: ProviderDialog) async
 
-  /// The app must remove the platform's picker.
+  /// The app must remove the picker that `presentTvProviderDialog` made it show.
   func dismissTvProviderDialog(_ dialog: ProviderDialog) async
 
   /// Delivers data for the app's analytics.
@@ -74,32 +75,32 @@ public protocol EntitlementDelegate: AnyObject, Sendable {
 }
 
 extension EntitlementDelegate {
-  /// Does nothing.
+  /// By default, an app ignores statuses.
   public func status(_ status: EntitlementStatus) {}
-  /// Does nothing.
+  /// By default, an app opens no page.
   public func navigateToUrl(_ url: String) {}
   /// Calls ``navigateToUrl(_:)``.
   public func navigateToUrl(_ url: String, useSVC: Bool) async { await navigateToUrl(url) }
-  /// Does nothing.
+  /// By default, an app ignores the result of a preauthorization.
   public func preauthorizedResources(_ resources: [String]) {}
-  /// Does nothing.
+  /// By default, an app ignores the selected provider.
   public func selectedProvider(_ provider: MVPD?) {}
-  /// Does nothing.
+  /// By default, an app ignores metadata.
   public func setMetadataStatus(
     _ value: MetadataValue?, encrypted: Bool, forKey key: String, arguments: [String: String]
   ) {}
-  /// Makes the enabler call `displayProviderDialog` instead.
+  /// By default, makes the enabler call `displayProviderDialog` in place of this dialog.
   public func presentTvProviderDialog(_ dialog: ProviderDialog) { UnhandledDialog.report?(dialog) }
-  /// Does nothing.
+  /// By default, an app has no such dialog to remove.
   public func dismissTvProviderDialog(_ dialog: ProviderDialog) {}
-  /// Does nothing.
+  /// By default, an app collects no analytics.
   public func sendTrackingData(_ data: [String], forEvent event: TrackingEvent) {}
 }
 
-/// Tells the enabler that its delegate uses the default implementation of `presentTvProviderDialog`.
+/// Tells the enabler that its delegate does not implement `presentTvProviderDialog`.
 enum UnhandledDialog {
-  /// Called by that default implementation.
+  /// Called by the default implementation of `presentTvProviderDialog`.
   ///
-  /// Set only while the delegate is called and no other listener exists.
+  /// It is set only while the delegate is called and no event stream is read.
   @TaskLocal static var report: (@Sendable (ProviderDialog) -> Void)?
 }

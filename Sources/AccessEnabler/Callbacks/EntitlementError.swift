@@ -10,24 +10,24 @@ public struct EntitlementError: Error, Hashable, Sendable {
   public enum Area: Hashable, Sendable {
     /// This device is not signed in, or signing in failed.
     ///
-    /// The app starts a sign-in.
+    /// The app should start a sign-in.
     case authentication
     /// The viewer is signed in but may not watch this resource.
     ///
-    /// The app says so.
+    /// The app should tell the viewer.
     case authorization
     /// The network, the service or the set-up is at fault.
     ///
-    /// The app says so and tries later.
+    /// The app should tell the viewer and try again later.
     case other
   }
 
-  /// The cause of an error.
+  /// The cause of an ``EntitlementError``.
   @nonexhaustive
   public enum Kind: Hashable, Sendable {
     case notAuthenticated
     case cancelled
-    /// The viewer denied on the phone.
+    /// The viewer denied the sign-in on the phone.
     case denied
     case codeExpired
     /// The registration code was withdrawn before its expiry: this device requested a newer one, or an operator
@@ -36,7 +36,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case temporaryPassExpired
     /// The provider is a promotional pass and needs data about the viewer, for example `email`.
     ///
-    /// Pass it to `getAuthentication`.
+    /// Pass the data to `getAuthentication`.
     case dataNeeded(provider: String)
     case unknownProvider(String)
     /// The provider does not allow the viewer to watch this resource.
@@ -45,7 +45,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case parentalControls
     /// The call names more resources than the provider allows.
     case tooManyResources
-    /// The resource id is malformed.
+    /// The resource id of the call is malformed.
     case malformedResource
     /// The service does not know the requestor.
     case unknownRequestor
@@ -54,17 +54,17 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case unreachable
     /// No secure connection: a certificate is invalid, or the TLS handshake failed.
     ///
-    /// ``fault`` says which.
+    /// ``fault`` has the exact reason.
     case unsafeConnection
     /// This device's clock is wrong, so certificates seem invalid.
     ///
-    /// The service's clock confirmed it.
+    /// Earlier responses of a service had another time.
     case clockWrong
-    /// A captive portal, the sign-in page of a guest network, answers instead of the service.
+    /// A captive portal, the sign-in page of a guest network, answered in place of the service.
     case captivePortal
     /// The app sends too many requests.
     case throttled
-    /// The service answered with an error, or with something that is not a response of this protocol.
+    /// The service answered with an error, or with a text that is not a response of this protocol.
     case service
     /// `setRequestor` was called for another requestor before this call ended.
     case superseded
@@ -78,7 +78,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
   public var status: StatusID?
   /// A message from the provider or the service, which may be shown to the viewer.
   public var message: String
-  /// What to do about the error.
+  /// What the developer or the user can do about the error.
   public var hint: String?
   /// The TLS fault, if ``kind`` is `.unsafeConnection` or `.clockWrong`.
   public var fault: ClientError.TLSFault?
@@ -105,7 +105,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
 }
 
 extension EntitlementError: CustomStringConvertible {
-  /// One sentence that is safe to show to the viewer.
+  /// The error in one sentence that is safe to show to the viewer.
   public var description: String {
     message.isEmpty || ErrorMessage.isPlain(message) ? kind.words : "\(kind.words): \(message)"
   }

@@ -3,15 +3,15 @@
 /// ``AccessEnabler/events`` delivers them in the order in which the delegate gets its callbacks.
 @nonexhaustive
 public enum EntitlementEvent: Hashable, Sendable {
-  /// The configuration has ended.
+  /// The configuration of `setRequestor` has ended.
   case setRequestorComplete(EnablerStatus)
-  /// The app must show a provider picker.
+  /// The app must show its own provider picker.
   case displayProviderDialog([MVPD])
   /// A registration code to show.
   ///
   /// Delegates get it with the status `REGCODE`.
   case registrationCode(RegistrationOffer)
-  /// A phone has opened the page of the code.
+  /// A phone has opened the page of the registration code.
   ///
   /// With number matching, `match` is the number to show.
   case phoneConnected(match: Int?)
@@ -25,17 +25,17 @@ public enum EntitlementEvent: Hashable, Sendable {
   case tokenRequestFailed(resource: String, EntitlementCode, description: String)
   /// Delivers those of the requested resources that the viewer may watch.
   case preauthorizedResources([String])
-  /// Delivers the provider that is selected or signed in with.
+  /// Delivers the provider that the viewer selected or signed in with; nil if there is none.
   case selectedProvider(MVPD?)
   /// Delivers a piece of metadata.
   case setMetadataStatus(Metadata, key: String, arguments: [String: String])
-  /// A status with a code.
+  /// A status with a code, such as `REGCODE`.
   case status(EntitlementStatus)
   /// Data for the app's analytics.
   case sendTrackingData([String], TrackingEvent)
-  /// The app must show the platform's picker.
+  /// The app must show the picker for the box's shared account (the platform account).
   case presentTvProviderDialog(ProviderDialog)
-  /// The app must remove the platform's picker.
+  /// The app must remove the picker for the box's shared account.
   case dismissTvProviderDialog(ProviderDialog)
 }
 
@@ -45,7 +45,8 @@ extension EntitlementEvent {
     switch self {
     case .setRequestorComplete(let status): await delegate.setRequestorComplete(status)
     case .displayProviderDialog(let providers): await delegate.displayProviderDialog(providers)
-    // The delegate gets their content with the status that comes with them.
+    // The delegate gets the content of these events with the statuses `REGCODE` and `REGCODE_OPENED` or
+    // `REGCODE_MATCH`.
     case .registrationCode, .phoneConnected: break
     case .navigateToUrl(let url, false): await delegate.navigateToUrl(url)
     case .navigateToUrl(let url, true): await delegate.navigateToUrl(url, useSVC: true)

@@ -1,7 +1,7 @@
 extension StatusID {
-  /// The text for a status to which the service sent none: one sentence that is safe to show.
+  /// The text of a status for which the service sent none: one sentence that is safe to show to the viewer.
   ///
-  /// Codes that always come with a text of their own have an empty one here.
+  /// It is empty for codes that always come with a text.
   var sentence: String {
     switch self {
     case .platformAccount: "the box's TV provider account cannot be used at the moment"

@@ -32,9 +32,9 @@ extension AccessEnabler {
   ///     `setSelectedProvider`.
   ///   - isForced: whether to sign in again although this device is signed in.
   ///   - data: further data that the provider needs.
-  ///   - filter: the providers in the platform's picker.
-  ///   - progress: called in the caller's isolation with the events of this call: the registration code, the phone
-  ///     that opened it, a URL to load.
+  ///   - filter: the providers in the picker for the box's shared account.
+  ///   - progress: called in the caller's isolation with the events of this call: the registration code, the phone that
+  ///     opened it, a URL to load.
   /// - Returns: the sign-in, new or stored.
   /// - Throws: ``EntitlementError``, for example `.denied` or `.codeExpired`.
   @discardableResult
@@ -71,7 +71,7 @@ extension AccessEnabler {
   ///     `setSelectedProvider`.
   ///   - isForced: whether to sign in again although this device is signed in.
   ///   - data: further data that the provider needs.
-  ///   - filter: the providers in the platform's picker.
+  ///   - filter: the providers in the picker for the box's shared account.
   /// - Returns: the steps of this call only. They end with `.signedIn` or throw an ``EntitlementError``.
   public func signIn(
     _ choice: ProviderChoice? = nil, isForced: Bool = false, data: [String: String] = [:],
@@ -123,7 +123,7 @@ extension AccessEnabler {
     throw EntitlementError(.outOfOrder)
   }
 
-  /// The provider that is selected or signed in with; nil if there is none.
+  /// The provider that the viewer selected or signed in with; nil if there is none.
   public func selectedProvider() async -> MVPD? {
     guard case .selected(let provider) = try? await runtime.outcome(of: .asked(.getSelectedProvider))
     else { return nil }

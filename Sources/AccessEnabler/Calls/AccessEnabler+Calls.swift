@@ -1,10 +1,10 @@
 extension AccessEnabler {
   /// Sets the requestor and fetches the list of providers.
   ///
-  /// The enabler asks all services at the same time. If two list the same provider, the one that answered first
-  /// serves it, and later requests for that provider go there. Call this again when the app comes to the foreground,
-  /// so that it takes over a sign-in or sign-out that happened elsewhere. It ends with `setRequestorComplete`; calls
-  /// made before are queued.
+  /// The enabler asks all services at the same time. If two list the same provider, the one that answered first serves
+  /// it, and later requests for that provider go there. Call this again when the app comes to the foreground, so that
+  /// it takes over a sign-in or sign-out that happened elsewhere. The configuration ends with `setRequestorComplete`;
+  /// calls that the app makes before that are queued.
   ///
   /// - Parameters:
   ///   - requestor: the requestor's id.
@@ -31,7 +31,7 @@ extension AccessEnabler {
   /// - Parameters:
   ///   - force: whether to sign in again although this device is signed in.
   ///   - data: further data that the provider needs, for example a promotional pass's `email`.
-  ///   - filter: the providers in the platform's picker. `displayProviderDialog` always lists all.
+  ///   - filter: the providers in the picker for the box's shared account. `displayProviderDialog` always lists all.
   public func getAuthentication(
     force: Bool = false, data: [String: String] = [:], filter: ProviderFilter? = nil
   ) {
@@ -58,9 +58,9 @@ extension AccessEnabler {
 
   /// Continues the sign-in with the viewer's answer to `presentTvProviderDialog`.
   ///
-  /// The enabler first calls `dismissTvProviderDialog`. `other` and `cancel` lead to `displayProviderDialog`. A
-  /// provider that is only listed in the platform's picker signs this app in by the regular flow. A provider that the
-  /// box's account supports signs the box in, unless it is signed in, and then this app.
+  /// The enabler first calls `dismissTvProviderDialog`. `other` and `cancel` lead to `displayProviderDialog`. If the
+  /// picker only lists the provider, this app signs in with a registration code or a browser. If the box's shared
+  /// account supports the provider, the box signs in first, unless it is signed in, and then this app.
   public func answerTvProviderDialog(_ answer: TvProviderAnswer) {
     runtime.post(.app(.answerTvProviderDialog(answer)))
   }
@@ -70,7 +70,7 @@ extension AccessEnabler {
   /// The enabler never does this by itself, because a viewer may be typing the code on the screen.
   public func renewRegistrationCode() { runtime.post(.app(.renewCode)) }
 
-  /// Finishes a sign-in or sign-out after the browser has reached the redirect URL.
+  /// Finishes a sign-in or sign-out after the browser has reached the app's redirect URL.
   ///
   /// - Parameter url: the URL that the browser reached.
   public func handleExternalURL(_ url: String) { runtime.post(.app(.handleExternalURL(url))) }
@@ -102,7 +102,7 @@ extension AccessEnabler {
     runtime.post(.app(.getAuthorization(resource, data: data)))
   }
 
-  /// Asks for the provider that is selected or signed in with.
+  /// Asks for the provider that the viewer selected or signed in with.
   ///
   /// Ends with `selectedProvider`.
   public func getSelectedProvider() { runtime.post(.app(.getSelectedProvider)) }

@@ -102,13 +102,14 @@ extension AccessEnabler {
   /// Values may be strings, numbers and booleans.
   public func setOptions(_ options: [String: OptionValue]) { setOptions(EnablerOptions(options)) }
 
-  /// Finishes a sign-in in a browser.
+  /// Finishes a sign-in in a browser, as `handleExternalURL` does.
   @available(*, deprecated, renamed: "handleExternalURL(_:)")
   public func getAuthenticationToken() { handleExternalURL("") }
 
   /// Signs this device in.
   ///
-  /// The platform's picker lists only these providers, in this order; `displayProviderDialog` lists all.
+  /// The picker for the box's shared account lists only the providers of the filter, in its order.
+  /// `displayProviderDialog` lists all.
   @available(*, deprecated, message: "use getAuthentication(force:data:filter:)")
   public func getAuthentication(_ filter: [String]) {
     getAuthentication(filter: ProviderFilter(providers: filter))

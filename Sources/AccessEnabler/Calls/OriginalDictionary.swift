@@ -11,14 +11,14 @@ struct OriginalDictionary {
     members = Dictionary(pairs, uniquingKeysWith: { _, last in last })
   }
 
-  /// The members as strings.
+  /// The dictionary's members as strings.
   ///
   /// Numbers and booleans are converted.
   var texts: [String: String] { members.compactMapValues { OptionValue(original: $0)?.text } }
 
-  /// The members for `setOptions`.
+  /// The dictionary as `setOptions` takes it.
   ///
-  /// A dictionary for `device_info` is converted to JSON text.
+  /// A nested dictionary for `device_info` is converted to JSON text.
   var options: [String: OptionValue] {
     var options = members.compactMapValues { OptionValue(original: $0) }
     if let device = members[EnablerOptions.deviceInfoKey] as? [AnyHashable: Any] {
@@ -29,14 +29,14 @@ struct OriginalDictionary {
     return options
   }
 
-  /// The picker filter from `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
+  /// The filter for the provider picker, read from `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
   var filter: ProviderFilter {
     ProviderFilter(
       providers: members[ProviderFilter.providersKey] as? [String],
       featured: members[ProviderFilter.featuredKey] as? [String] ?? [])
   }
 
-  /// The arguments of `getMetadata`, with an operation's number replaced by its name.
+  /// The dictionary as `getMetadata` takes it, with an operation's number replaced by its name.
   var metadataArguments: [String: String] {
     var arguments = texts
     guard let value = members[MetadataArgument.operation] else { return arguments }

@@ -101,7 +101,8 @@ extension BoardingStatus {
   }
 }
 
-// The functions take `[AnyHashable: Any]`, as Swift imports `NSDictionary`. A `[String: Any]` converts to it.
+// The functions of the original SDK take `[AnyHashable: Any]`, as Swift imports `NSDictionary`. A `[String: Any]`
+// converts to it.
 extension AccessEnabler {
   /// Signs this device in with data for the service.
   ///
@@ -115,7 +116,7 @@ extension AccessEnabler {
 
   /// Signs this device in.
   ///
-  /// The platform's picker lists the providers of the filter.
+  /// The picker for the box's shared account lists the providers of the filter.
   ///
   /// - Parameter filter: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`, lists of provider ids.
   @available(*, deprecated, renamed: "getAuthentication(force:data:filter:)")
@@ -125,7 +126,7 @@ extension AccessEnabler {
 
   /// Signs this device in with data for the service.
   ///
-  /// The platform's picker lists the providers of the filter.
+  /// The picker for the box's shared account lists the providers of the filter.
   ///
   /// - Parameters:
   ///   - force: whether to sign in again although this device is signed in.
@@ -141,7 +142,7 @@ extension AccessEnabler {
 
   /// Signs this device in with data for the service.
   ///
-  /// The platform's picker lists only these providers, in this order.
+  /// The picker for the box's shared account lists only the providers of the filter, in its order.
   ///
   /// - Parameters:
   ///   - force: whether to sign in again although this device is signed in.

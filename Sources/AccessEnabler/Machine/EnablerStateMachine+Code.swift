@@ -6,7 +6,7 @@ import RegentPairingWire
 // too.
 
 extension EnablerStateMachine {
-  /// Continues with an earlier code for the same choice if there is one, otherwise requests a new one.
+  /// Continues with the code that was requested before for the same provider; requests a new code if there is none.
   mutating func register(_ login: Login, _ choice: Choice) {
     if let earlier = earlierOffer(for: choice) {
       let call = send(.readCode(earlier.code), to: choice.service, for: .login)
@@ -16,7 +16,9 @@ extension EnablerStateMachine {
     }
   }
 
-  /// The earlier code for the same choice, which a viewer may be typing; nil if it expired or there is none.
+  /// The code that this device requested before for the same provider, and that a viewer may be typing.
+  ///
+  /// Nil if there is none or it has expired.
   func earlierOffer(for choice: Choice) -> RegistrationOffer? {
     guard let earlier = tokens.pending?.offer, now < earlier.expires else { return nil }
     let its = Choice(provider: earlier.provider, service: earlier.service, domain: nil)
@@ -37,7 +39,7 @@ extension EnablerStateMachine {
     }
     finish(request, .heard)
     drop(watch)
-    // The service withdraws the earlier code of this device.
+    // With the request for a new code, the service withdraws the earlier code of this device.
     requestCode(login, choice)
   }
 
@@ -78,17 +80,17 @@ extension EnablerStateMachine {
     }
   }
 
-  /// Requests a new code, because the service no longer accepts the code of an earlier run, which has not been shown
-  /// in this run.
+  /// Requests a new code, because the service no longer accepts the code of an earlier run, which has not been shown in
+  /// this run.
   ///
-  /// If the failure is temporary, the earlier code is shown instead.
+  /// If the failure is temporary, the earlier code is shown nevertheless.
   private mutating func earlierFailed(
     _ failure: ServiceFailure, _ earlier: RegistrationOffer, _ login: Login, _ choice: Choice
   ) {
     guard failure.isPassing, case .secondScreen = settings.login else {
       return requestCode(login, choice)
     }
-    // The service is temporarily unavailable. The code is still shown, because a viewer may be typing it.
+    // The service is temporarily unavailable. The earlier code is still shown, because a viewer may be typing it.
     var watch = CodeWatch(offer: earlier, sequence: 0)
     tellCode(watch)
     watch.failures = 1
@@ -127,8 +129,9 @@ extension EnablerStateMachine {
 
   /// Opens a page of a service in a browser.
   ///
-  /// A provider may require the secure sheet. The app shows it if it said that it can; otherwise the program that the
-  /// configuration names does. Without either, the app's own browser loads the page.
+  /// The app loads most pages in its own browser. But a provider may require a browser sheet that the app cannot read.
+  /// The app shows the sheet if its option `handleSVC` is set; otherwise the configured browser program opens the page.
+  /// If no program is configured either, the app loads the page in its own browser.
   mutating func navigate(to url: String, for provider: MVPD?) {
     let wantsSheet = provider?.wantsSecureSheet == true
     if wantsSheet, !options.handlesSecureSheet, settings.opensBrowser { return show(inNamedBrowser: url) }
@@ -138,8 +141,8 @@ extension EnablerStateMachine {
   private func loginURL(
     _ choice: Choice, _ offer: RegistrationOffer, redirectURL: String
   ) -> String {
-    // The code is the first field, because `&reg` is a character reference in HTML. The redirect URL is the last, as
-    // documented.
+    // The code is the first field, because `&reg` would be read as a character reference in HTML. The redirect URL is
+    // the last field, as documented.
     let fields: [(name: String, value: String)] = [
       (Field.regcode, offer.code), (Field.requestorID, requestor),
       (Field.providerID, choice.provider?.id ?? ""), (Field.domainName, choice.domain ?? ""),
@@ -151,7 +154,7 @@ extension EnablerStateMachine {
 
   /// Continues after the browser has returned.
   ///
-  /// A URL that is not a redirect URL of this app is refused, because any program could have opened it.
+  /// A URL that is not a redirect URL of this app is refused, because any program could have sent it.
   mutating func handleExternalURL(_ url: String, _ request: RequestID) {
     guard case .browser(let page) = settings.login,
       url.isEmpty || [page, settings.sheetRedirectURL ?? page].contains(where: url.comesBack)
@@ -171,7 +174,7 @@ extension EnablerStateMachine {
       for request in requests { tellSignedOut(request) }
     case .ready:
       guard let service = tokens.pending?.offer.service else { return fail(request, EntitlementError(.outOfOrder)) }
-      // An earlier run of the app opened the browser.
+      // An earlier run of the app opened the browser and then ended, so no sign-in is running.
       let login = Login(waiters: [.authentication(request)])
       if url.refusesAccess { return end(login, .genericAuthentication, Self.denied) }
       fetch(login, Choice(provider: nil, service: service, domain: nil), nil)
@@ -182,7 +185,7 @@ extension EnablerStateMachine {
 
 extension RegistrationOffer {
   init(_ record: CodeRecord, _ choice: Choice) {
-    // Other services may have codes of another form, which are shown unchanged.
+    // Services of other makes may have codes of another form, which are shown unchanged.
     let ours = try? RegistrationCode(typed: record.code)
     self.init(
       code: record.code, display: ours?.display ?? record.code, url: record.url,

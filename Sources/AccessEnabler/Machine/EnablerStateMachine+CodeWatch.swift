@@ -2,7 +2,8 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPairingWire
 
-// Waits for the result of the shown code: reads the code's record, fetches the sign-in, and handles failures of both.
+// Waits until a viewer has approved the shown code: reads the code's record, fetches the sign-in, and handles failures
+// of both requests.
 
 extension EnablerStateMachine {
   mutating func watched(
@@ -13,7 +14,8 @@ extension EnablerStateMachine {
     phase = .waiting(login, choice, watch)
     switch answer {
     case .code(let record): recordCame(record, login, choice, watch)
-    // The response to `.authentication`, which the enabler sends to services that do not report a code's state.
+    // The answer to the `.authentication` request, which the enabler sends to services that do not report a code's
+    // state.
     case .authentication(let granted) where isEarlier(granted, choice, watch):
       watchFailed(Self.notYet, login, choice, watch)
     case .authentication(let granted): succeed(login, granted, from: choice.service)
@@ -48,7 +50,8 @@ extension EnablerStateMachine {
     let lasted = uptime.since(watch.asked)
     if record.wasHeld, !isNews { hold.lasted(lasted, usual: settings.timing.wait) }
     if wasAway {
-      // That response was to a read without waiting, after a failure. Now wait for the next change.
+      // After a failure the enabler has read the code's record once without a long poll. Now it sends a long poll for
+      // the next change.
       askForNews(&watch, choice)
     } else if !record.wasHeld, record.status == .offered, record.sequence == 0 {
       // A service of another make reports no state, so only a request for the sign-in shows whether the viewer
@@ -63,14 +66,15 @@ extension EnablerStateMachine {
     phase = .waiting(login, choice, watch)
   }
 
-  /// How often a change of the code leads to the next request without a pause.
+  /// Limits how often a change of the code is followed by the next request without a pause.
   ///
   /// A phone that opens the page and claims the code changes it twice within milliseconds. The service answers the
-  /// request after the first change at once, and the approval may follow before a pause would end. The limit is for a
-  /// service that sends a new sequence number with each response; a viewer does not reach it.
+  /// request after the first change at once, and the approval may follow before a pause would end. The limit stops a
+  /// loop with a service that sends a new sequence number in each response. A viewer does not reach it.
   private var newsLimit: RateLimit { RateLimit(oneEvery: settings.timing.poll, burst: 8) }
 
-  /// Reports to the app that a phone has opened the code's page, or that the number changed.
+  /// Reports to the app that a phone has opened the code's page, or that the number to show for number matching
+  /// changed.
   mutating func news(_ record: CodeRecord) {
     guard case .waiting(let login, let choice, var watch) = phase else { return }
     let isOpen = record.status == .opened || record.status == .claimed
@@ -105,12 +109,13 @@ extension EnablerStateMachine {
     switch failure.status {
     case 403 where failure.details == ErrorDetails.denied:
       end(login, .genericAuthentication, Self.denied)
-    // The service has just restarted: a proxy may still find no service, or one that has not loaded its codes yet.
+    // The service has just restarted. A 404 may come from a proxy that finds no service yet, or from a service that has
+    // not loaded its codes.
     case 404 where watch.failures > 0 && !watch.asksForSignIn && isSilent(watch):
       askAgain(failure, login, choice, watch)
     case 403, 404, 410, 412:
       if !watch.asksForSignIn {
-        // The code no longer exists, perhaps because it was approved. The sign-in shows whether it was.
+        // The code no longer exists, perhaps because it was approved. Whether a sign-in exists now shows that.
         var watch = watch
         watch.isWithdrawn = failure.status == 404 && now < watch.offer.expires
         fetch(login, choice, watch)
@@ -145,7 +150,8 @@ extension EnablerStateMachine {
     }
   }
 
-  /// Continues after a temporary failure: the service is unreachable or busy, or a captive portal answers.
+  /// Continues to wait for the code after a temporary failure: the service is unreachable or busy, or a captive portal
+  /// answers.
   ///
   /// The code stays on the screen until it expires.
   private mutating func retryLater(
@@ -177,18 +183,19 @@ extension EnablerStateMachine {
     drop(watch.report?.timer)
   }
 
-  /// Whether the service has been unreachable for less time than a restart takes.
+  /// Whether the service has been unreachable for so short a time that it may only be restarting.
   private func isSilent(_ watch: CodeWatch) -> Bool {
     watch.awaySince.map { uptime.since($0) < settings.timing.silence } ?? true
   }
 
-  /// Reports a failure to the app, once per kind.
+  /// Reports a failure of the service to the app, once per kind.
   ///
-  /// A failure that may be a restart is reported only after the time of one.
+  /// A failure that a restart may have caused is reported only when a restart would be over.
   mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
     watch.awaySince = watch.awaySince ?? uptime
     if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) {
-      // The pauses between retries may be longer than the rest of that time, so the report has its own timer.
+      // The pauses between retries may be longer than what remains of a restart's time, so the report has its own
+      // timer.
       let rest = settings.timing.silence - uptime.since(watch.awaySince ?? uptime)
       watch.report = TroubleReport(failure: failure, timer: watch.report?.timer ?? startDeadline(rest))
       return
@@ -203,12 +210,12 @@ extension EnablerStateMachine {
     guard watch.trouble != trouble else { return }
     watch.trouble = trouble
     var extras = failure.retryAfter.map { ["retryAfter": String($0.components.seconds)] } ?? [:]
-    // The same values as `EntitlementError.kind` and `fault` have when a call fails.
+    // The extra `fault` has the same values as `EntitlementError.kind` and `fault` when a call fails.
     extras["fault"] = failure.kind == .captivePortal ? "captivePortal" : failure.fault?.rawValue
     tell(trouble, message: failure.message, extras: extras)
   }
 
-  /// Whether the service only returns the earlier sign-in.
+  /// Whether a service's answer is only the sign-in that this device already has.
   ///
   /// A viewer who signs in again waits for a new one.
   func isEarlier(
@@ -246,9 +253,9 @@ extension EnablerStateMachine {
     phase = .waiting(login, choice, watch)
   }
 
-  /// Asks for a sign-in before waiting for the code.
+  /// Asks the service for a sign-in before it waits for the code.
   ///
-  /// If the provider is out of order, an operator may have every viewer signed in, and then the code need not be
+  /// If the provider is out of order, an operator may let the service sign in every viewer. Then the code need not be
   /// typed.
   mutating func askFirst(_ watch: inout CodeWatch, _ choice: Choice) {
     guard choice.provider != nil else { return askForNews(&watch, choice) }
@@ -261,7 +268,8 @@ extension EnablerStateMachine {
   private mutating func askForNews(_ watch: inout CodeWatch, _ choice: Choice) {
     watch.asksForSignIn = false
     watch.isNew = false
-    // After a failure, do not use a long poll: the screen would show "no connection" until it ends.
+    // After a failure, the first request is no long poll: the screen would show "no connection" until the long poll
+    // ends.
     watch.call = send(
       watch.failures > 0
         ? .readCode(watch.offer.code) : .awaitCode(watch.offer.code, after: watch.sequence),
@@ -269,9 +277,9 @@ extension EnablerStateMachine {
     watch.asked = uptime
   }
 
-  /// The pause before the next retry: what the service asked for, or else twice as long after each failure.
+  /// The pause before the next retry: as long as the service asked, otherwise twice as long after each failure.
   ///
-  /// It is limited, so that an approval is noticed soon.
+  /// The pause has a maximum, so that the enabler soon notices an approval.
   func pause(after watch: CodeWatch, _ failure: ServiceFailure) -> Duration {
     let doubled = Duration.seconds(1 << min(watch.failures - 1, 16))
     let wanted = failure.retryAfter.map { max($0, .seconds(1)) }

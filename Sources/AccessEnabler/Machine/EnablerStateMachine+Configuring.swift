@@ -79,16 +79,16 @@ extension EnablerStateMachine {
       return configurationFailed(configuring.requests, status, error)
     }
     for failure in configuring.failures {
-      // The app can continue with the other services, but its developer should learn of the failure.
+      // The app can continue with the other services, but its developer should learn that this service failed.
       let (status, error) = Self.configurationProblem([failure])
       tell(.status(EntitlementStatus(status, .warning, message: error.message)))
     }
     synchronize(configuring.requests, patience)
   }
 
-  /// Adds a service.
+  /// Adds a service that answered, with its providers.
   ///
-  /// Providers that another service has already listed stay with that service, which was faster.
+  /// A provider that a faster service has already listed stays with that service.
   private mutating func add(_ configuration: ServiceConfiguration, of service: String) {
     let known = providers
     let new = configuration.providers.filter { one in
@@ -190,7 +190,7 @@ extension EnablerStateMachine {
       }
     }
     var patience = patience
-    // With a single service, no other service waits for it.
+    // With a single service, there is no other service for whose answer a limit is needed.
     if responders.count > 1, open.count == 1 { wait(&patience, whileOpen: open) }
     phase = .synchronizing(Synchronizing(requests: requests, open: open, patience: patience))
     requestEarly()
@@ -201,8 +201,10 @@ extension EnablerStateMachine {
     services.contains { $0.isSameText(as: service) }
   }
 
-  /// Whether to ask this service for the sign-in: it made the stored one, or there is none, or the service that made
-  /// it is no longer configured because its address changed.
+  /// Whether to ask this service for the device's sign-in.
+  ///
+  /// That is so if this service granted the stored sign-in, if none is stored, or if the service that granted it is no
+  /// longer configured because its address changed.
   private func isAbout(_ service: String) -> Bool {
     guard let kept = tokens.authentication else { return true }
     return kept.service.isSameText(as: service) || !isConfigured(kept.service)
@@ -213,16 +215,16 @@ extension EnablerStateMachine {
   ) {
     switch answer {
     case .authentication(let granted):
-      // The first service that has a sign-in for this device decides.
+      // Of several services, the first that has a sign-in for this device decides.
       if isAbout(service) {
         keep(repeated(granted, from: service), from: service)
       }
     case .failed(let failure):
-      // These errors are about a code. They say nothing about the sign-in that existed before it.
+      // These errors are about a code. They do not mean that the sign-in from before the code has ended.
       let isAboutCode = [ErrorDetails.denied, ErrorDetails.expired].contains(failure.details)
       let isGone =
         failure.meansNotSignedIn || ([403, 404, 410].contains(failure.status) && !isAboutCode)
-      // This device was signed out elsewhere. Other failures of the service do not mean that.
+      // These errors mean that this device was signed out elsewhere. Other failures of the service do not.
       if isGone, let kept = tokens.authentication {
         if kept.service.isSameText(as: service) {
           store(.authentication(nil))
@@ -236,7 +238,7 @@ extension EnablerStateMachine {
   }
 
   /// Deletes the sign-in of a service that is no longer configured, because the new service does not know it, and
-  /// reports it.
+  /// reports the end of the sign-in to the app.
   private mutating func dropSignInOfMovedService(_ kept: StoredAuthentication) {
     store(.authentication(nil))
     tell(
@@ -269,8 +271,8 @@ extension EnablerStateMachine {
     join(synchronizing.requests)
   }
 
-  /// Keeps the source `.platform` if a service returns the stored sign-in: the response does not say that it came
-  /// from the box's account.
+  /// Keeps the source `.platform` (the box's shared account) when a service returns the sign-in that is already stored,
+  /// because the response does not contain it.
   private func repeated(_ granted: GrantedAuthentication, from service: String) -> GrantedAuthentication {
     guard let kept = tokens.authentication, kept.signIn.source == .platform, granted.source == .regular,
       kept.service.isSameText(as: service), kept.signIn.provider.id.isSameText(as: granted.provider),

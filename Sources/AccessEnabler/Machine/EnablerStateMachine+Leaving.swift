@@ -24,7 +24,7 @@ extension EnablerStateMachine {
     selection = .usual
     preauthorization = nil
     denials = DenialLog()
-    // Without a stored sign-in, a service may still have one for this device, so tell all services.
+    // This device has stored no sign-in, but a service may still have one for it, so tell all services.
     let services = kept.map { [$0.service] } ?? responders.map(\.service)
     var open: Set<CallID> = []
     for service in services {
@@ -40,7 +40,7 @@ extension EnablerStateMachine {
     endSigningOutIfDone()
   }
 
-  /// Stops waiting for services that do not answer.
+  /// Stops waiting for services that do not answer the sign-out.
   ///
   /// Their requests continue; a failed sign-out is repeated at the next start.
   mutating func signingOutDeadlinePassed(_ timer: TimerID) -> Bool {
@@ -54,7 +54,7 @@ extension EnablerStateMachine {
   mutating func logoutCame(
     _ answer: ServiceAnswer, from service: String, of whose: String, _ id: CallID
   ) {
-    // If `setRequestor` has named another requestor meanwhile, the store now has other tokens.
+    // If `setRequestor` has named another requestor meanwhile, the store in memory has the tokens of that requestor.
     if Self.isSignedOut(answer), whose.isSameText(as: requestor),
       tokens.unfinishedLogouts.contains(where: { $0.isSameText(as: service) })
     {
@@ -71,7 +71,7 @@ extension EnablerStateMachine {
 
   /// Whether the service has signed this device out.
   ///
-  /// A service that has no sign-in for it counts as well.
+  /// An answer that the service has no sign-in for this device counts too.
   static func isSignedOut(_ answer: ServiceAnswer) -> Bool {
     guard case .failed(let failure) = answer else { return true }
     return [403, 404, 410, 412].contains(failure.status)
@@ -91,7 +91,7 @@ extension EnablerStateMachine {
   }
 
   private func logoutURL(_ page: LogoutPage) -> String {
-    // The redirect URL is the last field, as for signing in.
+    // The redirect URL is the last field, as in the URL of the login page.
     let fields: [(name: String, value: String)] = [
       (Field.requestorID, requestor), (Field.logoutTicket, page.ticket ?? ""), (Field.redirectURL, page.redirectURL),
     ]
@@ -143,7 +143,7 @@ extension EnablerStateMachine {
     }
   }
 
-  /// Stops the current step of the sign-in and deletes its code at the service.
+  /// Stops the current step of the sign-in, and deletes its registration code at the service.
   mutating func leaveStep() {
     stopStep()
     giveBackCode()
@@ -173,7 +173,7 @@ extension EnablerStateMachine {
     _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)
   }
 
-  /// Ends everything that is running, and finishes each waiting call with the error.
+  /// Ends the configuration, sign-in or sign-out that is running, and finishes each waiting call with the error.
   mutating func leaveEverything(_ error: EntitlementError) {
     dropEarly()
     switch phase {
@@ -196,7 +196,7 @@ extension EnablerStateMachine {
       }
     case .signingOut(let leaving):
       drop(leaving.deadline)
-      // The logout requests continue, because the service must receive them.
+      // The logout requests to the services continue, because the service must receive them.
       for request in leaving.requests { tellSignedOut(request) }
     case .leaving(let requests): for request in requests { tellSignedOut(request) }
     case .unconfigured, .ready: break

@@ -31,13 +31,14 @@ extension EnablerStateMachine {
     logIn(.authentication(request), details)
   }
 
-  /// Whether `setSelectedProvider` has chosen another provider than the sign-in's, which means that it should change.
+  /// Whether `setSelectedProvider` has chosen another provider than that of the sign-in, so that the app wants to
+  /// change the provider.
   private func isAnotherChosen(than signIn: SignIn) -> Bool {
     guard case .ahead(.provider(let id)) = selection else { return false }
     return !signIn.provider.id.isSameText(as: id)
   }
 
-  /// Whether the box must confirm a stored sign-in before it counts.
+  /// Whether the box's daemon must confirm the stored sign-in before it counts as valid.
   private func asksPlatform(about signIn: SignIn) -> Bool {
     usesPlatform && (signIn.source == .platform || !ownTerms.isIntegrated)
   }
@@ -58,7 +59,7 @@ extension EnablerStateMachine {
       selection = .usual
       let login = Login(
         waiters: [waiter], data: details.data, filter: details.filter, isForced: details.isForced)
-      // If a provider is already chosen, the platform's dialog is not needed.
+      // If a provider is already chosen, the picker for the box's shared account is not needed.
       return choice == nil && usesPlatform ? attach(login) : choose(login, choice)
     }
     login.waiters.append(waiter)
@@ -68,13 +69,13 @@ extension EnablerStateMachine {
     switch phase {
     case .attaching where details.choice != nil, .presenting where details.choice != nil,
       .sharing where details.choice != nil:
-      // Choosing a provider ends the platform's dialog and the steps before it.
+      // Choosing a provider ends the earlier steps of the sign-in, such as the picker for the box's shared account.
       leaveStep()
       choose(login, details.choice)
     case .presenting: presentAgain(login)
     case .sharing(_, let code): tellCode(code.offer)
     case .choosing: choose(login, details.choice)
-    // The app calls again, so it may have lost what it showed. Report the code again.
+    // The app has called again, so it may no longer show the code. Report the code again.
     case .waiting(_, _, let watch): tellCode(watch)
     default: break
     }
@@ -85,7 +86,8 @@ extension EnablerStateMachine {
     if let choice {
       take(choice, login)
     } else {
-      // The last provider comes first. The filter is only for the platform's picker; this dialog lists all providers.
+      // The last provider comes first. The app's filter applies only to the picker for the box's shared account;
+      // `displayProviderDialog` lists all providers.
       let isLast = { [tokens] (one: MVPD) in
         tokens.selected.map { $0.id.isSameText(as: one.id) } ?? false
       }
@@ -93,7 +95,7 @@ extension EnablerStateMachine {
     }
   }
 
-  /// The error for a sign-in without a configured service: the one with which `setRequestor` failed.
+  /// The error for a sign-in without a configured service, which is the error with which `setRequestor` failed.
   var notConfigured: EntitlementError {
     var error = configurationProblem ?? EntitlementError(.unreachable)
     if error.kind == .unreachable { error.status = .authenticationFailed }
@@ -110,12 +112,13 @@ extension EnablerStateMachine {
       return showAgain()
     }
     stopStep()
-    // Keep an earlier run's code for the same choice. Delete a code for another choice at the service.
+    // Keep a code that an earlier run requested for the same provider. Delete a code for another provider at the
+    // service.
     if resolved.flatMap({ earlierOffer(for: $0) }) == nil { giveBackCode() }
     take(choice, login)
   }
 
-  /// The provider with its service; nil if no service has the provider.
+  /// The chosen provider with its service; nil if no service has the provider.
   private func resolve(_ choice: ProviderChoice) -> Choice? {
     switch choice {
     case .onSecondScreen:
@@ -157,14 +160,14 @@ extension EnablerStateMachine {
     tell(.sendTrackingData([provider.id] + settings.tracked, .selectedProvider))
   }
 
-  /// Stores a choice while no sign-in is running.
+  /// Stores a choice of a provider while no sign-in is running.
   ///
-  /// The next sign-in needs no picker; a temporary pass signs in at once.
+  /// The next sign-in then needs no picker. If the provider is a temporary pass, the sign-in starts at once.
   private mutating func selectAhead(_ choice: ProviderChoice, _ request: RequestID) {
     guard let resolved = resolve(choice) else {
       let error = responders.isEmpty ? notConfigured : Self.unknownProvider(choice)
       if let status = error.status { tell(status, message: error.message) }
-      // A viewer who is signed in stays signed in, whatever is chosen for the next time.
+      // A viewer who is signed in stays signed in, whichever provider the app chooses for the next sign-in.
       guard validAuthentication == nil else { return fail(request, error) }
       return tellNotSignedIn(.genericAuthentication, error, request)
     }
@@ -177,7 +180,8 @@ extension EnablerStateMachine {
     finish(request, .heard)
   }
 
-  /// Reports the code or page again after the same choice, because the app may have lost what it showed.
+  /// Reports the shown code or page again after the app has chosen the same provider again, because the app may no
+  /// longer show it.
   private mutating func showAgain() {
     switch phase {
     case .waiting(_, _, let watch): tellCode(watch)
@@ -251,7 +255,7 @@ extension EnablerStateMachine {
     }
   }
 
-  /// Fetches the sign-in, which must exist by now.
+  /// Fetches the sign-in, which must exist at the service by now.
   mutating func fetch(_ login: Login, _ choice: Choice, _ watch: CodeWatch?) {
     let call = send(.authentication, to: choice.service, for: .login, isWatched: watch != nil)
     phase = .fetching(login, choice, Fetching(call: call, watch: watch))

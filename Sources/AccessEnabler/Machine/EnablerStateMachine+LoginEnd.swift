@@ -111,7 +111,7 @@ extension EnablerStateMachine {
     fail(request, error)
   }
 
-  /// Reports that this device is not signed in, for a call that continues and finishes later.
+  /// Reports that this device is not signed in, to a call that continues with a sign-in and finishes later.
   mutating func tellNotSignedIn(_ code: EntitlementCode, _ request: RequestID?) {
     tell(.setAuthenticationStatus(.notAuthenticated, code), request)
     let provider = tokens.selected?.id ?? ""

@@ -1,7 +1,7 @@
 import RegentPairing
 import RegentPairingWire
 
-// Metadata of the viewer, and the selected provider.
+// Answers requests for the viewer's metadata and for the selected provider.
 
 extension EnablerStateMachine {
   mutating func tellSelectedProvider(_ request: RequestID) {
@@ -72,7 +72,8 @@ extension EnablerStateMachine {
     }
   }
 
-  /// Delivers an empty value, as the original API documents, and fails the `async` call with the reason.
+  /// For metadata that the service did not deliver: reports an empty value, as the original API documents, and fails
+  /// the `async` call with the reason.
   private mutating func metadataFailed(
     _ failure: ServiceFailure, _ key: MetadataRequest, _ arguments: [String: String],
     _ request: RequestID

@@ -11,7 +11,8 @@ extension EnablerStateMachine {
     patience.timer = startDeadline(rest)
   }
 
-  /// Stops the timer and returns the patience with the time that was used, for the next step.
+  /// Stops the timer that limits waiting for slow services, and returns what is left of the time limit for the next
+  /// step.
   mutating func spent(_ patience: Patience) -> Patience {
     drop(patience.timer)
     let waited = patience.start.map { max(.zero, now.since($0)) } ?? .zero

@@ -1,7 +1,7 @@
 import RegentPairing
 import RegentPairingWire
 
-// Calls that run beside a sign-in: authorizing, preauthorizing, metadata.
+// Calls that run at the same time as a sign-in: authorizing, preauthorizing, metadata.
 
 extension EnablerStateMachine {
   // MARK: Authorizing
@@ -41,7 +41,9 @@ extension EnablerStateMachine {
     _ = send(operation, to: kept.service, for: .pendingCall(request))
   }
 
-  /// Refuses after many denials, without an authorization request, with the reason of the last denial.
+  /// Denies a resource without an authorization request, after the service has denied it many times.
+  ///
+  /// Repeats the reason of the last denial.
   private mutating func refuse(
     _ resource: String, _ refusal: (code: EntitlementCode, error: EntitlementError), _ request: RequestID
   ) {
@@ -114,7 +116,8 @@ extension EnablerStateMachine {
     case .failed(let failure):
       let isForgotten = [403, 404, 410].contains(failure.status) && !failure.meansNotSignedIn
       if work.usesCachedPermit, isForgotten, let service {
-        // The service no longer has the cached permit. Request a new authorization, once.
+        // The service no longer has the permit (the stored authorization) that this device cached. Request a new
+        // authorization, once.
         store(.permit(work.resource, nil))
         var work = work
         work.usesCachedPermit = false
@@ -128,9 +131,9 @@ extension EnablerStateMachine {
     }
   }
 
-  /// The source of a permit.
+  /// What granted a permit (a stored authorization): the provider, a temporary pass, or a degradation.
   ///
-  /// If the service does not report one, it follows from how this device was signed in.
+  /// If the service does not report the source, it follows from how this device was signed in.
   private func source(of permit: StoredPermit) -> DecisionSource {
     guard permit.source == .mvpd else { return permit.source }
     return switch tokens.authentication?.signIn.source {
@@ -170,7 +173,7 @@ extension EnablerStateMachine {
     tellNoToken(work.resource, code, error, request)
   }
 
-  /// Converts a failure to the codes of the callbacks.
+  /// Converts a failed authorization to the codes of the callbacks.
   static func authorizationProblem(
     _ failure: ServiceFailure, isTemporary: Bool
   ) -> (EntitlementCode, EntitlementError) {

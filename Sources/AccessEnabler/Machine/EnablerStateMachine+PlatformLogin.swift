@@ -1,9 +1,9 @@
 import RegentPairing
 
-// The box's platform account at getAuthentication: exchanging the box's sign-in for an app sign-in, and the
-// platform's dialog.
+// The part of `getAuthentication` that uses the box's shared account (the platform account): exchanging the box's
+// sign-in for one of this app, and the account's provider picker.
 
-/// A sign-in that asks the box's daemon first.
+/// The state of a sign-in that first asks the daemon of the box's shared account.
 struct Attaching: Hashable, Sendable {
   enum Step: Hashable, Sendable {
     case standing
@@ -17,16 +17,16 @@ struct Attaching: Hashable, Sendable {
   var call: CallID
   /// Whether the box has just signed in for this login.
   ///
-  /// Then the dialog is not shown a second time.
+  /// If so, the account's provider picker is not shown a second time.
   var isAfterBoxSignIn = false
 }
 
-/// The platform's dialog while it is shown.
+/// The provider picker for the box's shared account (the platform's dialog) while the app shows it.
 struct PresentedDialog: Hashable, Sendable {
   var dialog: ProviderDialog
-  /// The provider ids of the picker, as the box's daemon listed them.
+  /// The ids of the providers in the picker, as the box's daemon listed them.
   var ids: [String]
-  /// The timer after which the dialog counts as cancelled.
+  /// The timer after which the picker counts as cancelled.
   var deadline: TimerID
 }
 
@@ -55,7 +55,8 @@ extension EnablerStateMachine {
   }
 
   private mutating func loginStandingCame(_ answer: ServiceAnswer, _ login: Login, _ attaching: Attaching) {
-    // The box has just signed in again, so this app's sign-in from the box's earlier one no longer counts.
+    // The box has just signed in again, so a sign-in that this app exchanged for the box's earlier sign-in no longer
+    // counts.
     let kept = validAuthentication.flatMap { one in
       login.isForced || attaching.isAfterBoxSignIn && one.signIn.source == .platform ? nil : one
     }
@@ -79,9 +80,9 @@ extension EnablerStateMachine {
     }
   }
 
-  /// Shows the app's own picker.
+  /// Shows the app's own provider picker, because the box's shared account cannot be used.
   ///
-  /// If `trouble` is given, reports it first, as exactly one status.
+  /// If `trouble` is given, reports that trouble first, as exactly one status.
   mutating func fallBack(_ login: Login, _ trouble: PlatformTrouble?) {
     phase = .choosing(login)
     if let trouble { tell(trouble) }
@@ -113,7 +114,7 @@ extension EnablerStateMachine {
 
   // MARK: The dialog
 
-  /// The app's providers that the platform's dialog may list.
+  /// The app's providers that the picker for the box's shared account may list.
   var capable: [MVPD] { providers.filter { PlatformRules.Terms($0).isCapable } }
 
   private mutating func pickerCame(_ answer: ServiceAnswer, _ login: Login) {
@@ -138,7 +139,9 @@ extension EnablerStateMachine {
     tell(.dismissTvProviderDialog(presented.dialog))
   }
 
-  /// Shows the dialog again after the app called again, with the new filter, which also applies to the earlier calls.
+  /// Shows the picker for the box's shared account again after the app called again.
+  ///
+  /// The new filter also applies to the earlier calls.
   mutating func presentAgain(_ login: Login) {
     guard case .presenting(_, let presented) = phase else { return }
     phase = .presenting(login, presented)
@@ -168,14 +171,14 @@ extension EnablerStateMachine {
     }
   }
 
-  /// Shows the app's own picker, because no code of the app handles the platform's dialog.
+  /// Shows the app's own picker, because the app does not implement the picker for the box's shared account.
   mutating func dialogUnhandled(_ dialog: ProviderDialog) {
     guard case .presenting(let login, let presented) = phase, presented.dialog == dialog else { return }
     dismiss(presented)
     fallBack(login, nil)
   }
 
-  /// Treats a dialog that the app has not answered in time as cancelled.
+  /// Treats the picker for the box's shared account as cancelled, because the app has not answered in time.
   mutating func dialogDeadlinePassed(_ timer: TimerID) -> Bool {
     guard case .presenting(let login, let presented) = phase, presented.deadline == timer else { return false }
     dismiss(presented)
@@ -191,7 +194,7 @@ extension EnablerStateMachine {
       let call = ask(.news(signIn: signIn, after: after), for: .login)
       phase = .sharing(login, BoxCode(signIn: signIn, offer: offer, last: after, call: call))
       tellCode(offer)
-    // Another app of the box has signed it in meanwhile, or the box needed no code.
+    // The box needed no code, or another of its apps has signed it in meanwhile.
     case .platform(.news), .platform(.status): attach(login, isAfterBoxSignIn: true)
     case .platform(.refused(.denied, _)): fallBack(login, .denied)
     case .platform(.refused(.undetermined, _)): fallBack(login, .undetermined)

@@ -1,16 +1,18 @@
 import RegentPairing
 
-// The box's platform account at setRequestor and checkAuthentication. `PlatformRules` makes the decisions.
+// The part of `setRequestor` and `checkAuthentication` that uses the box's shared account (the platform account).
+// `PlatformRules` makes the decisions.
 
-/// The exchange of the box's sign-in after the configuration, without a dialog.
+/// The state of exchanging the box's sign-in for a sign-in of this app after the configuration, without a picker.
 ///
-/// The app's calls wait for its end.
+/// The app's calls wait for the end of the exchange.
 struct Joining: Hashable, Sendable {
   var requests: [RequestID]
   var call: CallID
-  /// The running exchange; nil while the daemon is asked for this app's permission and the box's sign-in.
+  /// The running exchange of the box's sign-in; nil while the daemon is asked for this app's permission and the box's
+  /// sign-in.
   var exchange: PlatformExchange?
-  /// The first request of the expected exchange, if it was sent early.
+  /// The first request of the exchange, if it was sent before the enabler knew that it needs the exchange.
   var ahead: EarlyRequest?
 }
 
@@ -21,16 +23,18 @@ struct EarlyQuestion: Hashable, Sendable {
   var answer: ServiceAnswer?
   var request: EarlyRequest?
 
-  /// Whether the request was sent at most a second ago.
+  /// Whether the daemon was asked at most a second ago.
   ///
-  /// The viewer may change the permission while a slow service is waited for.
+  /// The enabler waits for slow services before it uses the daemon's answer. Meanwhile the viewer may change the app's
+  /// permission.
   func isFresh(at now: Instant) -> Bool { (0...1_000).contains(now.milliseconds - asked.milliseconds) }
 }
 
-/// The profile request of a likely exchange, sent early, while the service is asked whether the app is signed in.
+/// The first request of an exchange that is likely to follow, sent while the service is asked whether the app is signed
+/// in.
 ///
-/// If the app is not signed in, the exchange has already begun and ends sooner. If it is signed in, the request only
-/// cost the service one signature; the service stores nothing.
+/// If the app is not signed in, the exchange ends sooner this way. If the app is signed in, the service made one
+/// signature in vain; it stores nothing.
 struct EarlyRequest: Hashable, Sendable {
   let exchange: PlatformExchange
   let call: CallID
@@ -38,12 +42,12 @@ struct EarlyRequest: Hashable, Sendable {
 }
 
 extension EnablerStateMachine {
-  /// Whether the box's daemon takes part.
+  /// Whether the box's daemon takes part in this call.
   ///
-  /// Without a daemon and without a sign-in from it, the platform account is ignored.
+  /// Without a daemon and without a sign-in from it, the box's shared account is ignored.
   var usesPlatform: Bool { platformIsThere || validAuthentication?.signIn.source == .platform }
 
-  /// The settings of a provider at this app, from the last configuration.
+  /// The settings of a provider for this requestor, from the last configuration.
   func terms(of provider: String) -> PlatformRules.Terms {
     guard !responders.isEmpty else { return PlatformRules.Terms() }
     return PlatformRules.Terms(providers.first { $0.id.isSameText(as: provider) })
@@ -58,7 +62,8 @@ extension EnablerStateMachine {
   }
 
   mutating func tell(_ trouble: PlatformTrouble, _ request: RequestID? = nil) {
-    // As the original API documents: VSA503 has its context in the message, AAPL_ERROR in the details.
+    // The original API documents where the context of a failure is: for VSA503 in the message, for AAPL_ERROR in the
+    // details.
     let isInMessage = trouble.id == .platformRequestFailed
     let message = isInMessage && !trouble.context.isEmpty ? trouble.context : trouble.id.sentence
     let extras = isInMessage || trouble.context.isEmpty ? [:] : ["details": trouble.context]
@@ -67,9 +72,9 @@ extension EnablerStateMachine {
 
   // MARK: setRequestor
 
-  /// Sends the status request to the daemon together with the requests to the services.
+  /// Sends the status request to the daemon at the same time as the requests to the services.
   ///
-  /// The response is used after theirs.
+  /// The daemon's response is used only after theirs.
   mutating func askEarly() {
     guard usesPlatform else { return }
     early = EarlyQuestion(call: ask(.status, for: .joining), asked: now)
@@ -81,7 +86,8 @@ extension EnablerStateMachine {
     early = nil
   }
 
-  /// Sends the first request of the exchange early if the responses so far say that the exchange will follow.
+  /// Sends the first request of the exchange early if an exchange will follow according to the responses received until
+  /// now.
   mutating func requestEarly() {
     guard case .synchronizing = phase, var asked = early, asked.request == nil, asked.isFresh(at: now),
       let answer = asked.answer, validAuthentication == nil,
@@ -185,7 +191,7 @@ extension EnablerStateMachine {
     runQueue()
   }
 
-  /// An exchange with the service that has this provider; nil if no service has it.
+  /// Creates an exchange of the box's sign-in with the service that has this provider; nil if no service has it.
   func newExchange(_ provider: String) -> PlatformExchange? {
     let responder = responders.first { one in one.providers.contains { $0.id.isSameText(as: provider) } }
     return responder.map { PlatformExchange(provider: provider, service: $0.service, step: .request) }

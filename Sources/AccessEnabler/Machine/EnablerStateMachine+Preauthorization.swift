@@ -1,17 +1,17 @@
 import RegentPairing
 import RegentPairingWire
 
-// Preauthorization. Answered from the cache if allowed, otherwise by one request, or by several in turn if the
-// service limits the resources in one request.
+// Preauthorization: which of several resources the viewer may watch. The enabler answers from its cache if the app
+// allows that. Otherwise it sends one request, or several one after the other if the service limits the number of
+// resources.
 
-/// A cached answer of a service.
-///
-/// It is valid for exactly these resources.
+/// A cached result of a preauthorization, valid for exactly the resources of its request.
 struct Preauthorization: Hashable, Sendable {
   var asked: [String]
   var allowed: [String]
 
-  // Compares byte by byte, as services do. Swift's `==` treats `é` and `e` with a combining accent as equal.
+  // Compares the resource ids byte by byte, as services do. Swift's `==` treats `é` and `e` with a combining accent as
+  // equal.
 
   func isAbout(_ resources: [String]) -> Bool {
     asked.elementsEqual(resources) { $0.isSameText(as: $1) }
@@ -26,12 +26,12 @@ struct Preauthorization: Hashable, Sendable {
 /// A preauthorization in progress.
 struct Preauthorizing: Hashable, Sendable {
   var resources: [String]
-  /// The resources that no request has named yet.
+  /// The resources of the preauthorization that no request has named yet.
   var rest: [String]
-  /// The resources in the current request.
+  /// The resources that the current request of the preauthorization names.
   var asked: [String] = []
   var allowed: [String] = []
-  /// The timer of a pause that the service required between two requests.
+  /// The timer of a pause for which the service asked before the next request.
   var timer: TimerID?
 }
 
@@ -58,7 +58,7 @@ extension EnablerStateMachine {
     _ = send(.preauthorize(work.asked), to: service, for: .pendingCall(request))
   }
 
-  /// Continues after a failure that only says that there were too many resources or requests.
+  /// Continues after the service has refused a request because of too many resources or too many requests.
   ///
   /// - Returns: whether the preauthorization continues.
   private mutating func goOn(

@@ -12,7 +12,7 @@ struct EnablerStateMachine: Sendable {
   var phase = Phase.unconfigured
   var requestor = ""
   var services: [String] = []
-  /// The services that answered, the fastest first.
+  /// The services that answered the configuration request of `setRequestor`, the fastest first.
   var responders: [Responder] = []
   var tokens = RequestorTokens()
   var options = EnablerOptions()
@@ -20,9 +20,9 @@ struct EnablerStateMachine: Sendable {
   var selection = Selection.usual
   /// Why the last `setRequestor` got no answer from any service.
   var configurationProblem: EntitlementError?
-  /// The last preauthorization, cached for this run of the app and this sign-in.
+  /// The result of the last preauthorization, cached for this run of the app and this sign-in.
   var preauthorization: Preauthorization?
-  /// The number of resources that a service accepts in one request, known after it has refused more.
+  /// The number of resources that the service accepts in one preauthorization; nil until it has refused a longer list.
   var preauthorizationLimit: Int?
   /// Calls of the app that wait for the end of the configuration or of a sign-out, in order.
   var queue: [QueuedCall] = []
@@ -31,22 +31,22 @@ struct EnablerStateMachine: Sendable {
   var calls: [CallID: Purpose] = [:]
   var denials = DenialLog()
   var hold = LongPollDuration()
-  /// Whether the daemon's socket exists.
+  /// Whether the socket of the box's daemon exists.
   ///
-  /// The daemon may have a platform account for this app.
+  /// The daemon may have an account that this app can share.
   var platformIsThere = false
-  /// The status request to the daemon that was sent early, until the services have answered.
+  /// The status request that was sent to the daemon before the services answered; nil when it has been used.
   var early: EarlyQuestion?
   private var lastNumber = 0
 
   private(set) var now = Instant(milliseconds: 0)
-  /// For measuring how long requests took.
+  /// The time since the system started, for measuring how long requests took.
   ///
   /// ``now`` follows the `Date` of the services and may jump.
   private(set) var uptime = Uptime(milliseconds: 0)
-  /// The app's call that is being handled beside a sign-in.
+  /// The app's call that is being handled while a sign-in may run.
   ///
-  /// Events without a call of their own are reported for it.
+  /// Events without a call of their own are reported for this call.
   private var inHand: RequestID?
   private var actions: [MachineAction] = []
 
@@ -74,7 +74,7 @@ struct EnablerStateMachine: Sendable {
       return handle(.app(request, call), at: now, uptime: uptime)
     case .cancel(let request): cancel(request)
     case .setOptions(let options):
-      // The limit depends on the application profile.
+      // The number of resources that a service accepts in one request depends on the application profile.
       if options.applicationProfile != self.options.applicationProfile {
         preauthorization = nil
         preauthorizationLimit = nil
@@ -145,9 +145,9 @@ struct EnablerStateMachine: Sendable {
 
 /// The provider that the app selected while no sign-in was running.
 enum Selection: Hashable, Sendable {
-  /// No selection: the provider of the sign-in counts, or else the last one.
+  /// No provider is selected: that of the sign-in counts, or else the last one.
   case usual
-  /// The next sign-in uses this choice without a picker.
+  /// The next sign-in uses this selected provider without a picker.
   case ahead(ProviderChoice)
   /// The viewer left the picker, so no provider is selected.
   case nobody
@@ -167,13 +167,13 @@ struct MachineSettings: Sendable {
   var tracked = ["unknown", "linux", "Linux"]
 }
 
-/// A call of the app that waits.
+/// A call of the app that waits until the configuration, sign-in or sign-out has ended.
 struct QueuedCall: Hashable, Sendable {
   let request: RequestID
   let call: AppCall
 }
 
-/// A service that answered the configuration request, with the providers that no faster service has.
+/// A service that answered the configuration request, with those of its providers that no faster service has listed.
 struct Responder: Hashable, Sendable {
   var service: String
   var providers: [MVPD]
@@ -188,17 +188,13 @@ enum Purpose: Hashable, Sendable {
   case synchronization(service: String)
   /// Repeats a sign-out that did not reach the service in an earlier run.
   case openLogout(service: String)
-  /// Part of the platform exchange at setRequestor.
-  ///
-  /// The phase holds the step.
+  /// The request belongs to the exchange of the box's sign-in at `setRequestor`. The phase holds the step.
   case joining
-  /// Part of a sign-in.
-  ///
-  /// The phase holds the step.
+  /// The request belongs to a sign-in. The phase holds the step.
   case login
   case logout(service: String, requestor: String)
   case pendingCall(RequestID)
-  /// The answer is ignored, as when a code is deleted.
+  /// The answer is ignored, for example after deleting a code.
   case nothing
 }
 
@@ -240,7 +236,7 @@ extension EnablerStateMachine {
 
   /// Sends a request to a service.
   ///
-  /// With `isWatched`, the request is not repeated here, because the wait for a code repeats it.
+  /// With `isWatched`, a failed request is not repeated here, because the code that waits for the approval repeats it.
   mutating func send(
     _ operation: OutgoingCall.Operation, to service: String, for purpose: Purpose, isWatched: Bool = false
   ) -> CallID {
@@ -258,7 +254,8 @@ extension EnablerStateMachine {
     of operation: OutgoingCall.Operation, for purpose: Purpose
   ) -> Duration {
     if case .awaitCode = operation {
-      // The time for which the service may hold the response, plus the time of a normal request.
+      // The time limit of a long poll: the time for which the service may hold the response, plus the time of a normal
+      // request.
       return .seconds(settings.timing.wait) + settings.timing.call
     }
     if case .platform(let question) = operation { return settings.timing.platform(question) }
@@ -282,7 +279,7 @@ extension EnablerStateMachine {
 
   /// Starts a timer of exactly this length.
   ///
-  /// The pauses of ``startTimer(_:)`` are randomly lengthened instead.
+  /// Unlike this one, the timers of ``startTimer(_:)`` are randomly lengthened.
   mutating func startDeadline(_ time: Duration) -> TimerID {
     let timer = TimerID(number: number())
     actions.append(.startDeadline(timer, time))
@@ -293,7 +290,7 @@ extension EnablerStateMachine {
     if let timer { actions.append(.stopTimer(timer)) }
   }
 
-  /// All providers, in the order to show.
+  /// All providers of the services that answered, in the order to show.
   var providers: [MVPD] { responders.flatMap(\.providers) }
 
   /// The stored sign-in if it has not expired.
@@ -303,7 +300,7 @@ extension EnablerStateMachine {
 
   /// The maximum number of queued calls.
   ///
-  /// An app makes fewer before `setRequestor`; one that calls in a loop must not fill the memory.
+  /// An app makes fewer before `setRequestor`; the limit keeps an app that calls in a loop from filling the memory.
   static let mostQueued = 1_024
 
   private mutating func enqueue(_ call: QueuedCall) {
@@ -314,7 +311,8 @@ extension EnablerStateMachine {
     fail(call.request, EntitlementError(.outOfOrder, message: why))
   }
 
-  /// Runs the queued calls in order, until one of them starts a phase that queues calls again.
+  /// Runs the queued calls in order, until one of them starts a configuration or sign-out, during which calls are
+  /// queued again.
   mutating func runQueue() {
     while !phase.queuesCalls, !queue.isEmpty {
       let next = queue.removeFirst()

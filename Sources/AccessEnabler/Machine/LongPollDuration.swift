@@ -1,24 +1,27 @@
 import RegentPairing
 
-/// How long to ask the service to hold a long poll, shortened if a proxy on the way times out earlier.
+/// How long to ask the service to hold a long poll, shortened if a proxy on the way closes connections earlier.
 ///
-/// Without this, a box behind a proxy with a timeout of ten seconds reports "unreachable" every eleven seconds, and
-/// sends as many requests as without long polls. A service that was killed looks the same to the box. So after some
-/// long polls that lasted to their end a longer one is tried, and less often each time it is cut.
+/// Otherwise a box behind a proxy with a timeout of ten seconds would report "unreachable" every eleven seconds, and
+/// would send as many requests as without long polls.
+///
+/// The box cannot distinguish such a proxy from a service that was killed. So after some long polls that were not cut,
+/// it tries a longer one again; after each cut it waits for more of them.
 struct LongPollDuration: Hashable, Sendable {
   /// The number of seconds to ask for; nil while no long poll was cut.
   private(set) var seconds: Int?
-  /// The number of long polls since the last change that lasted to their end.
+  /// The number of long polls since the last change of the duration that were not cut.
   private var inTime = 0
-  /// After this many of them a longer one is tried.
+  /// After this number of long polls that were not cut, a longer one is tried.
   private var trust = 8
   private static let mostTrust = 512
-  /// Whether the current length is such a longer try.
+  /// Whether the current duration is such a try of a longer one.
   private var isTrial = false
 
-  /// Records a long poll that ended because its time was up.
+  /// Records a long poll that the service held to its end.
   mutating func lasted(_ elapsed: Duration, usual: Int) {
-    // The service ends a long poll up to an eighth earlier than asked. One that ends much earlier brought news.
+    // The service ends a long poll up to an eighth earlier than asked. One that ends much earlier reported a change of
+    // the code.
     guard let asked = seconds, elapsed >= .seconds(asked) * 3 / 4 else { return }
     isTrial = false
     inTime += 1
@@ -41,8 +44,8 @@ struct LongPollDuration: Hashable, Sendable {
     let isSaid = failure.status == 504 || failure.status == 408
     guard isSaid || failure.kind == .unreachable else { return false }
     let shorter = max(isSaid ? 1 : 3, min(held, asked) * 3 / 4)
-    // A busy service may answer a second late, and a proxy then cuts the poll. A poll that lasted far longer than
-    // asked shows that the service hangs.
+    // A busy service may answer a second late, and a proxy then cuts the poll. If a poll lasted far longer than asked,
+    // the service itself hangs, and a shorter poll would not help.
     guard held <= asked + max(1, asked / 4), held >= (isSaid ? 2 : 3), shorter < asked else { return false }
     if isTrial { trust = min(2 * trust, Self.mostTrust) }
     (seconds, inTime, isTrial) = (shorter, 0, false)

@@ -1,13 +1,13 @@
 import RegentPairing
 
-/// An event for the machine.
+/// An event that the enabler's state machine handles.
 enum MachineEvent: Hashable, Sendable {
   /// A call of `setRequestor`, with the stored tokens of the requestor.
   case setRequestor(RequestID, SetRequestor)
   case app(RequestID, AppCall)
   /// An `async` call of the app.
   ///
-  /// If no requestor is set, it fails at once instead of waiting for one.
+  /// If no requestor is set, the call fails at once; it does not wait for `setRequestor`.
   case asked(RequestID, AppCall)
   /// The app has cancelled a call.
   case cancel(RequestID)
@@ -16,9 +16,9 @@ enum MachineEvent: Hashable, Sendable {
   case timer(TimerID)
   /// Another process changed the token store, or the store was found damaged.
   ///
-  /// Contains the current tokens.
+  /// The event contains the current tokens.
   case tokens(RequestorTokens)
-  /// Whether the daemon's socket exists.
+  /// Tells the state machine whether the socket of the box's daemon exists.
   case platform(isThere: Bool)
   /// A status about the store or the clock that the app should receive.
   case news(EntitlementStatus)
@@ -34,12 +34,12 @@ struct SetRequestor: Hashable, Sendable {
 enum AppCall: Hashable, Sendable {
   case checkAuthentication
   case getAuthentication(AuthenticationRequest)
-  /// nil means that the viewer left the picker.
+  /// The app calls `setSelectedProvider`; nil means that the viewer left the picker.
   case setSelectedProvider(String?)
   /// The viewer will choose the provider on the phone.
   case selectOnSecondScreen
   case answerTvProviderDialog(TvProviderAnswer)
-  /// The app's delegate does not implement the callback for this dialog.
+  /// The app's delegate does not implement the callback for this provider picker.
   case dialogUnhandled(ProviderDialog)
   case renewCode
   case handleExternalURL(String)
@@ -56,18 +56,16 @@ struct AuthenticationRequest: Hashable, Sendable {
   var isForced = false
   var data: [String: String] = [:]
   var filter: ProviderFilter?
-  /// The provider, if the app has already chosen it.
-  ///
-  /// Then no picker is shown.
+  /// The provider to sign in with; if set, no picker is shown.
   var choice: ProviderChoice?
 }
 
-/// The provider to sign in with, or the choice of it on the phone.
+/// The provider to sign in with, or that the viewer chooses it on the phone.
 @nonexhaustive
 public enum ProviderChoice: Hashable, Sendable {
   /// The viewer chooses the provider on the phone.
   case onSecondScreen
-  /// The provider with this id.
+  /// Signs in with the provider of this id.
   case provider(String)
 }
 
@@ -91,7 +89,7 @@ enum MachineAction: Hashable, Sendable {
   case openBrowser(String)
 }
 
-/// The result of a call of the app.
+/// The result of a call of the app, such as a sign-in or an error.
 enum RequestOutcome: Hashable, Sendable {
   case configured([MVPD])
   case signIn(SignIn)
@@ -100,7 +98,7 @@ enum RequestOutcome: Hashable, Sendable {
   case resources([String])
   case selected(MVPD?)
   case metadata(Metadata)
-  /// The call has no result of its own; it only affected another call.
+  /// The call has ended. It has no result of its own, because it only affected another call.
   case heard
   case failed(EntitlementError)
 }

@@ -2,7 +2,7 @@ import RegentPairing
 
 /// The state of the machine.
 ///
-/// Calls such as authorizations run beside it as `pendingCalls`.
+/// Calls such as authorizations run in any phase, as `pendingCalls`.
 enum Phase: Hashable, Sendable {
   /// `setRequestor` was not called yet; calls are queued.
   case unconfigured
@@ -10,31 +10,31 @@ enum Phase: Hashable, Sendable {
   case configuring(Configuring)
   /// The services are being asked whether this device is still signed in; calls are queued.
   case synchronizing(Synchronizing)
-  /// The box's platform account signs this app in if it may; calls are queued.
+  /// The app may be signed in with the box's shared account, without a picker; calls are queued.
   case joining(Joining)
   /// No sign-in or configuration is running.
   case ready
-  /// The box's daemon is being asked.
+  /// A sign-in has begun, and the box's daemon is being asked about the shared account.
   case attaching(Login, Attaching)
-  /// The platform's dialog is shown.
+  /// The app shows the picker for the box's shared account.
   case presenting(Login, PresentedDialog)
-  /// The code of the box's own sign-in is shown.
+  /// The app shows the registration code with which the box itself signs in.
   case sharing(Login, BoxCode)
-  /// The app's provider picker is shown.
+  /// The app shows its own provider picker.
   case choosing(Login)
-  /// A temporary pass is being requested.
+  /// The service is asked to sign in with a temporary pass.
   case entering(Login, Choice, CallID)
-  /// A code is being requested, or an earlier one is being read.
+  /// A registration code is being requested, or an earlier one is being read.
   case registering(Login, Choice, Registering)
-  /// The code is shown.
+  /// The registration code is shown, and the enabler waits for the approval.
   case waiting(Login, Choice, CodeWatch)
-  /// A browser shows the provider's pages.
+  /// The viewer signs in on the provider's pages in a browser.
   case browsing(Login, Choice, RegistrationOffer)
-  /// The sign-in is being fetched.
+  /// The viewer has approved, and the sign-in is being fetched from the service.
   case fetching(Login, Choice, Fetching)
   /// The services are being told that this device has signed out; calls are queued.
   case signingOut(SigningOut)
-  /// A browser shows the logout page.
+  /// A browser shows the logout page of the service.
   case leaving([RequestID])
 
   var queuesCalls: Bool {
@@ -74,7 +74,7 @@ struct Synchronizing: Hashable, Sendable {
 struct Patience: Hashable, Sendable {
   /// When the first service had answered, so that only slower ones are waited for.
   var start: Instant?
-  /// The time that earlier steps have waited for slow services.
+  /// The part of the time limit that earlier steps have used to wait for slow services.
   var spent = Duration.zero
   var timer: TimerID?
 }
@@ -82,9 +82,9 @@ struct Patience: Hashable, Sendable {
 struct SigningOut: Hashable, Sendable {
   var requests: [RequestID]
   var open: Set<CallID>
-  /// The logout page to open afterwards, if viewers sign in with a browser.
+  /// The logout page to open after the services were told, if viewers sign in with a browser.
   var browser: LogoutPage?
-  /// The timer after which the app is told even if services have not answered.
+  /// The timer after which the app is told that it is signed out, even if services have not answered.
   var deadline: TimerID?
 }
 
@@ -93,8 +93,8 @@ struct LogoutPage: Hashable, Sendable {
   var service: String
   var redirectURL: String
   var provider: MVPD
-  /// A ticket that proves to the page that this device asked, so that the viewer need not confirm; nil if the service
-  /// gave none.
+  /// A ticket that proves to the logout page that this device asked for the sign-out, so that the viewer need not
+  /// confirm; nil if the service gave none.
   var ticket: String?
 }
 
@@ -103,7 +103,7 @@ struct Login: Hashable, Sendable {
   /// A call of the app that the end of the sign-in finishes.
   enum Waiter: Hashable, Sendable {
     case authentication(RequestID)
-    /// Continues with an authorization after the sign-in.
+    /// A call that continues with an authorization after the sign-in.
     case authorization(RequestID, resource: String, data: [String: String])
 
     var request: RequestID {
@@ -120,9 +120,9 @@ struct Login: Hashable, Sendable {
   var isForced = false
 }
 
-/// A provider and the service that serves it.
+/// A chosen provider and the service that lists it.
 struct Choice: Hashable, Sendable {
-  /// nil if the viewer chooses on the phone.
+  /// The chosen provider; nil if the viewer chooses on the phone.
   var provider: MVPD?
   var service: String
   var domain: String?
@@ -135,7 +135,7 @@ struct Choice: Hashable, Sendable {
 }
 
 extension Phase {
-  /// The choice of the running sign-in, once it is made.
+  /// The provider choice of the running sign-in, once the app has made it.
   var choice: Choice? {
     switch self {
     case .entering(_, let choice, _), .registering(_, let choice, _), .waiting(_, let choice, _),
@@ -150,7 +150,7 @@ extension Phase {
 
 struct Registering: Hashable, Sendable {
   var call: CallID
-  /// The earlier code that is being read; nil if a new one is requested.
+  /// The code of an earlier run that is being read from the service; nil if a new code is requested.
   var earlier: RegistrationOffer?
 }
 
@@ -165,20 +165,20 @@ struct CodeWatch: Hashable, Sendable {
   var awaySince: Uptime?
   /// The last status that was reported to the app about failures.
   var trouble: StatusID?
-  /// The failure to report if the service still does not answer when `silence` has passed.
+  /// The failure to report to the app if the service has still not answered at the end of `EnablerTiming.silence`.
   var report: TroubleReport?
   var call: CallID?
-  /// Whether the current request is for the sign-in and not for the code.
+  /// Whether the current request is for the sign-in and not for the code's record.
   var asksForSignIn = false
   /// Whether the service withdrew the code before its expiry.
   var isWithdrawn = false
   /// Whether no request for the code has been sent yet.
   var isNew = false
-  /// When the request was sent.
+  /// When the current request was sent.
   ///
-  /// If the service answers a long poll at once and without a change, the next request must wait.
+  /// If the service answers a long poll at once although the code has not changed, the next request must wait.
   var asked = Uptime(milliseconds: 0)
-  /// Counts how often a change was followed by the next request without a pause.
+  /// Counts how often a change of the code was followed by the next request without a pause.
   var news = RateMeter()
   var timer: TimerID?
 }
@@ -190,11 +190,11 @@ struct TroubleReport: Hashable, Sendable {
 
 struct Fetching: Hashable, Sendable {
   var call: CallID
-  /// The wait for a code that led here; nil after a browser sign-in or a temporary pass.
+  /// The state of the code that led to this sign-in; nil after a browser sign-in or a temporary pass.
   var watch: CodeWatch?
 }
 
-/// A call of the app that runs beside the sign-in.
+/// A call of the app that runs at the same time as a sign-in.
 enum PendingCall: Hashable, Sendable {
   case authorizing(Authorizing)
   case preauthorizing(Preauthorizing)
@@ -205,13 +205,13 @@ enum PendingCall: Hashable, Sendable {
   struct Authorizing: Hashable, Sendable {
     var resource: String
     var data: [String: String]
-    /// Whether it may start a sign-in.
+    /// Whether the call may start a sign-in if this device is not signed in.
     var mayLogIn: Bool
     /// Whether the permit came from the cache.
     ///
-    /// If the service no longer has it, a new one is requested.
+    /// If the service no longer has this permit, a new one is requested.
     var usesCachedPermit: Bool
-    /// Whether this request only asks if the resource may be watched now, after many denials.
+    /// Whether the request only asks if the viewer may watch the resource now, after many denials.
     var isProbe = false
   }
 }

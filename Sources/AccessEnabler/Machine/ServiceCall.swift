@@ -35,13 +35,13 @@ struct OutgoingCall: Hashable, Sendable {
     case preauthorize([String])
     case userMetadata
     case logout
-    /// Requests the signed text that the box's platform account must answer.
+    /// Requests the signed challenge that the box's daemon answers with an assertion (a profile request).
     case profileRequest(provider: String)
     /// Exchanges the box's assertion for an authentication.
     case exchange(provider: String, assertion: String)
-    /// A request of the box's daemon itself, which the machine does not handle.
+    /// A request that the box's daemon sends to its service. The state machine sends none of these.
     case box(BoxCall)
-    /// A question to the box's daemon.
+    /// A question to the box's daemon about its shared account.
     ///
     /// No request to a service is sent.
     case platform(PlatformQuestion)
@@ -51,9 +51,10 @@ struct OutgoingCall: Hashable, Sendable {
   let requestor: String
   let service: String
   var operation: Operation
-  /// The time limit for the whole request.
+  /// The time limit for the whole request to the service.
   var deadline: Duration
-  /// How long the service may hold the response, in seconds; nil unless a proxy forces a shorter time than usual.
+  /// How long the service may hold the response, in seconds; nil for the usual time, otherwise a shorter time because a
+  /// proxy closes connections earlier.
   var hold: Int?
   /// For how long the request is repeated while the service is unreachable.
   var patience: Duration = .zero
@@ -62,8 +63,8 @@ struct OutgoingCall: Hashable, Sendable {
 extension OutgoingCall.Operation {
   /// Whether the request is repeated while the service is unreachable.
   ///
-  /// It must have the same effect when it is sent twice. The requests that wait for a code and those to the box's
-  /// daemon are repeated elsewhere.
+  /// Only a request that has the same effect when it is sent twice may be. Requests that wait for a code and requests
+  /// to the box's daemon are repeated elsewhere.
   var mayBeRepeated: Bool {
     switch self {
     case .configuration, .authentication, .createCode, .freePreview, .authorize, .mediaToken, .preauthorize,
@@ -82,12 +83,13 @@ enum ServiceAnswer: Hashable, Sendable {
   case mediaToken(MediaAccess)
   case preauthorized([String])
   case metadata([String: Metadata])
-  /// A signed text that only the service can read.
+  /// The profile request: a signed text with which the service begins a sign-in through the account that the box's apps
+  /// share. Only the service can read it.
   case profileRequest(String)
   case platform(PlatformAnswer)
-  /// The unchanged response to a request of the box's daemon.
+  /// The unchanged response to a request that the box's daemon sent.
   case box(BoxAnswer)
-  /// Success without content.
+  /// The service reports success, without content.
   case done
   /// Signed out.
   ///
@@ -119,36 +121,36 @@ struct CodeRecord: Hashable, Sendable {
   var status: PairingStatus
   var sequence: Int
   var match: Int?
-  /// Whether the service held the response, as the long poll asked.
+  /// Whether the service held the response until the code changed or the time of the long poll was up.
   var wasHeld: Bool
 }
 
-/// Why a request failed.
+/// Why a request to a service failed.
 struct ServiceFailure: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
-    /// No response, or an incomplete one, or not in time.
+    /// The service sent no response, or an incomplete one, or not in time.
     case unreachable
     /// A certificate is invalid, or the TLS handshake failed.
     case unsafeConnection
     /// This device's clock is wrong, so that a valid certificate seems expired or not yet valid.
     case clockWrong
-    /// A captive portal, the sign-in page of a guest network, answered instead of the service.
+    /// A captive portal, the sign-in page of a guest network, answered in place of the service.
     case captivePortal
     /// The response is not of this protocol, for example too large or incomplete.
     case unreadable
-    /// The service does not accept the software statement.
+    /// The service does not accept the app's software statement.
     case registration
-    /// The service gave no access token.
+    /// The service gave the app no access token.
     case accessToken
-    /// An HTTP error status of the protocol.
+    /// The service answered with an HTTP error status of the protocol.
     case status(Int)
   }
 
   var kind: Kind
   var code: EnhancedCode?
-  /// The service's error message, or what is wrong with its response.
+  /// The service's error message, or a description of what is wrong with its response.
   var message = ""
-  /// What to do about the failure, if the box itself lacks something.
+  /// What to do about the failure, if the box itself lacks something, such as the TLS library.
   var hint: String?
   /// The provider's message, or `denied` or `expired`.
   var details: String?
@@ -161,7 +163,7 @@ struct ServiceFailure: Hashable, Sendable {
   enum Absence: Hashable, Sendable {
     /// The connection broke during the request.
     case lost
-    /// The machine refused the connection, so it runs but the service does not.
+    /// The server refused the connection: its machine runs, but the service does not.
     case refused
   }
 
@@ -172,7 +174,7 @@ struct ServiceFailure: Hashable, Sendable {
   /// Whether the service works but asks for fewer requests.
   var asksForPatience: Bool { status == 429 || (status == 503 && retryAfter != nil) }
 
-  /// Whether a service that restarts, or the proxy in front of it, could cause this failure.
+  /// Whether a restart of the service, or of the proxy in front of it, may have caused this failure.
   func mayBeARestart(within silence: Duration) -> Bool {
     switch kind {
     case .unreachable: true
@@ -184,10 +186,10 @@ struct ServiceFailure: Hashable, Sendable {
     }
   }
 
-  /// For how long to repeat a request that failed like this.
+  /// For how long to repeat a request that failed in this way.
   ///
-  /// Without a network, or after a timeout, the failure is reported at once. A refused connection gets a quarter of
-  /// the time, enough for a service to start: the address may also be wrong.
+  /// Without a network, or after a timeout, the failure is reported at once. A refused connection gets a quarter of the
+  /// time, enough for a service to start: the address may also be wrong.
   func patience(of patience: Duration) -> Duration {
     switch (kind, absence) {
     case (.status(502), _), (.status(503), _), (.status(504), _), (_, .lost): patience

@@ -1,28 +1,29 @@
 /// Requests that the box's daemon sends to its service in addition to the enabler's own.
 ///
-/// Apps do not need them.
+/// Apps do not need these requests.
 package enum BoxCall: Hashable, Sendable {
   /// Registers the public half of the box's key, using the box's sign-in.
   case enrol(publicKey: String)
-  /// Reports the viewer's decision about an app, made `age` ago.
+  /// Reports the viewer's decision whether an app may use the box's shared account. The viewer decided `age` ago.
   case decision(app: String, requestor: String, permission: String, age: Duration)
-  /// Requests the decisions about the box's apps.
+  /// Requests the viewer's decisions about the box's apps.
   ///
-  /// The service holds the response for up to `wait` seconds while the state is the one with the tag `unless`.
+  /// `unless` is the entity tag of the decisions that the box knows. While they are unchanged, the service holds the
+  /// response for up to `wait` seconds.
   case decisions(unless: String?, wait: Int)
 }
 
 /// The response to a ``BoxCall``.
 package struct BoxAnswer: Hashable, Sendable {
-  /// The response's document; nil if it has none, or if nothing has changed since the tag.
+  /// The response's document; nil if the response has none, or if nothing has changed since the tag.
   package var body: String?
-  /// The tag of this state, to send as `unless` with the next request.
+  /// The tag of the state in the response, to send as `unless` with the next request.
   package var tag: String?
 }
 
-/// What a sign-out has not completed yet.
+/// The steps of a sign-out that have not succeeded yet.
 package struct UnfinishedSignOut: Hashable, Sendable {
-  /// Whether a service has not been told yet.
+  /// Whether a service has not been told of the sign-out yet.
   package var isUntold = false
   /// Why the sign-out is not stored on disk, if it is not.
   ///
@@ -31,7 +32,7 @@ package struct UnfinishedSignOut: Hashable, Sendable {
 }
 
 extension AccessEnabler {
-  /// What sign-outs of a requestor have not completed yet.
+  /// The steps that have not succeeded yet for the sign-outs of a requestor.
   ///
   /// Sends no request and returns at once.
   package func unfinishedSignOut(of requestor: String) async -> UnfinishedSignOut {
@@ -43,7 +44,7 @@ extension AccessEnabler {
   /// Sends no request and does not wait for running calls.
   package func keptSignIn(of requestor: String) async -> SignIn? { await runtime.performer.kept(requestor) }
 
-  /// Sends one request to the service that granted the requestor's sign-in.
+  /// Sends one request of the box's daemon to the service that granted the requestor's sign-in.
   package func call(_ call: BoxCall, for requestor: String) async throws(EntitlementError) -> BoxAnswer {
     switch await runtime.performer.answer(to: .box(call), for: requestor) {
     case .box(let answer): return answer

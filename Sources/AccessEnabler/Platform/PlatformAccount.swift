@@ -11,7 +11,7 @@ public final class PlatformAccount: Sendable {
   private let link: PlatformLink
   private let requestor: String
 
-  /// The account as seen by one requestor; nil if the box has no daemon.
+  /// The box's account as one requestor sees it; nil if the box has no daemon.
   public init?(requestor: String, at place: PlatformAccountPlace = .usual) {
     guard let link = PlatformLink(place), link.isThere else { return nil }
     self.link = link
@@ -20,9 +20,7 @@ public final class PlatformAccount: Sendable {
 
   deinit { link.close() }
 
-  /// The permission of this app and the sign-in of the box.
-  ///
-  /// Does not ask the viewer.
+  /// Returns the permission of this app and the sign-in of the box, without asking the viewer.
   ///
   /// - Returns: nil if this program is not one of the box's apps.
   /// - Throws: ``EntitlementError`` if the daemon does not answer.
@@ -30,7 +28,7 @@ public final class PlatformAccount: Sendable {
     try status(from: await link.answer(to: .status, for: requestor, within: .seconds(1)))
   }
 
-  /// The permission of this app.
+  /// The permission of this app to use the box's account.
   ///
   /// With `prompt`, the viewer is asked on the box if they have not decided yet.
   ///

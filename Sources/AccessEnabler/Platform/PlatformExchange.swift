@@ -1,8 +1,11 @@
 import RegentPairing
 import RegentPairingWire
 
-/// The exchange of the box's sign-in for a sign-in of this app, step by step: the service's profile request, the
-/// box's assertion, the exchange, and if necessary a request for the sign-in.
+/// The exchange of the box's sign-in for a sign-in of this app, step by step.
+///
+/// The service sends a signed challenge (the profile request), the box answers with an assertion, and the service
+/// exchanges the assertion for a sign-in. If the service's response does not contain the sign-in, the app then fetches
+/// it.
 struct PlatformExchange: Hashable, Sendable {
   enum Step: Hashable, Sendable { case request, assertion, trade, fetch }
 
@@ -18,7 +21,7 @@ struct PlatformExchange: Hashable, Sendable {
   }
 
   enum Failure: Hashable, Sendable {
-    /// The requestor cannot use this provider with the platform account.
+    /// The requestor does not support this provider for the box's shared account.
     case unsupported
     /// The box's own sign-in has ended.
     case parentGone
@@ -41,7 +44,8 @@ struct PlatformExchange: Hashable, Sendable {
     case (.assertion, .platform(.refused)): .failed(.refused)
     case (.assertion, .platform(.silent(let why))): .failed(.silent(why))
     case (.assertion, .platform): .failed(.silent("the daemon's answer cannot be read"))
-    // A service may answer only that it succeeded, as the protocol allows. Then the sign-in is fetched.
+    // A service may answer the exchange with a success without content, as the protocol allows. Then the sign-in is
+    // fetched.
     case (.trade, .done): .next(.fetch, .authentication)
     case (.trade, .authentication(let granted)), (.fetch, .authentication(let granted)): Self.granted(granted)
     case (_, .failed(let failure)): .failed(Self.failure(failure))
@@ -55,7 +59,7 @@ struct PlatformExchange: Hashable, Sendable {
     return .granted(granted)
   }
 
-  /// Converts the service's refusal.
+  /// Converts a service's refusal of the exchange to the reason.
   private static func failure(_ failure: ServiceFailure) -> Failure {
     guard failure.status == 400 else { return .refused }
     return switch failure.details.flatMap(ExchangeRefusal.init) {

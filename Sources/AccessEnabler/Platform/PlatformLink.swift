@@ -9,16 +9,16 @@ import RegentPlatform
 /// The kernel reports the user of the listening process. Only root, this process's own user and the agent's user are
 /// trusted. Another program that puts a socket in the daemon's place receives nothing.
 final class PlatformLink: Sendable {
-  /// How long the daemon may hold a request for news, in seconds.
+  /// How long the daemon may hold the request for progress of the box's sign-in, in seconds.
   static let hold: Int64 = 25
-  /// The agent's user in a standard installation.
+  /// The name of the user as whom a standard installation runs the agent.
   private static let usualUser = "regent"
   private static let answerLimit = 262_144
 
   private let places: [String]
   private let client: Client
 
-  /// Returns nil if the app uses no platform account.
+  /// Returns nil if the app does not use the box's shared account.
   init?(_ place: PlatformAccountPlace, _ environment: [String: String] = ProcessEnvironment.all()) {
     var agentUser: String?
     switch place {
@@ -51,7 +51,7 @@ final class PlatformLink: Sendable {
     return SocketPlace.ofAgent(below: environment["XDG_RUNTIME_DIR"])
   }
 
-  /// Whether a socket exists at one of the paths.
+  /// Whether a socket exists at one of the daemon's paths.
   var isThere: Bool { places.contains(where: SocketPlace.isThere) }
 
   func close() { client.close() }
@@ -153,7 +153,7 @@ enum PlatformReader {
   private static func refusal(_ status: Int, _ document: JSONObject) -> PlatformAnswer {
     guard let error = document["error"]?.object, let code = error["code"]?.string else { return unreadable }
     let message = error["message"]?.string ?? code
-    // An earlier version of the daemon does not know this call, so it has no platform account.
+    // An earlier version of the daemon does not know this call, so it has no account that apps can share.
     if status == 403 && code == "not-an-app" || status == 404 && code == "no-such-call" { return .absent }
     guard status == 422, let refusal = PlatformRefusal(rawValue: code) else { return .silent(message) }
     return .refused(refusal, message)

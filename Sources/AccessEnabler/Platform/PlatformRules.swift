@@ -1,8 +1,8 @@
 import RegentPairing
 
-/// Why the box's account cannot be used.
+/// Why this app cannot use the box's shared account.
 ///
-/// Each fall-back to the app's own picker reports exactly one of these.
+/// Each fall-back to the app's own picker reports exactly one such reason.
 struct PlatformTrouble: Hashable, Sendable {
   var id: StatusID
   /// The daemon's description of the problem.
@@ -13,7 +13,7 @@ struct PlatformTrouble: Hashable, Sendable {
   static let unsupported = PlatformTrouble(id: .unsupportedProvider)
 }
 
-/// What the daemon reports about this app at the start of a step.
+/// What the daemon reports about this app and the box's account at the start of a step.
 enum PlatformStanding: Hashable, Sendable {
   /// The box has no daemon, or this program is not one of its apps.
   case absent
@@ -22,7 +22,7 @@ enum PlatformStanding: Hashable, Sendable {
 
   /// Converts the daemon's answer.
   ///
-  /// If this app's sign-in came from the daemon, a missing daemon is a failure and not `absent`.
+  /// If this app's sign-in came from the box's account, a missing daemon is a failure and not `absent`.
   init(_ answer: PlatformAnswer, own: SignIn.Source?) {
     switch answer {
     case .absent where own == .platform: self = .silent("no daemon listens for this app")
@@ -35,12 +35,15 @@ enum PlatformStanding: Hashable, Sendable {
   }
 }
 
-/// The rules of the platform account, from rows 1 to 40 of the original SDK's cookbook: values in, one decision out.
+/// The rules for using the box's shared account (the platform account), from rows 1 to 40 of the original SDK's
+/// cookbook: each function takes values and returns one decision.
 ///
-/// `Tests/AccessEnablerTests/Machine/platform-account.txt` lists those rows as test cases.
+/// `Tests/AccessEnablerTests/Machine/platform-account.txt` lists the rows as test cases.
 enum PlatformRules {
-  /// The settings of a provider at this app, from the last configuration.
+  /// The settings of a provider for this requestor, from the last configuration.
   struct Terms: Hashable, Sendable {
+    /// Whether the requestor supports the provider.
+    ///
     /// True before the first configuration, when this is not known.
     var isIntegrated = true
     var hasSSO = true
@@ -54,9 +57,9 @@ enum PlatformRules {
       boarding = provider?.boardingStatus
     }
 
-    /// Whether the platform's dialog may list the provider.
+    /// Whether the picker for the box's shared account may list the provider.
     var isCapable: Bool { isIntegrated && hasSSO && boarding != nil }
-    /// Whether the box's account can sign in to the provider.
+    /// Whether the box's shared account can sign in with the provider.
     var isSupported: Bool { isCapable && boarding == .supported }
   }
 
@@ -76,8 +79,8 @@ enum PlatformRules {
     case .known(let status):
       if let trouble = trouble(status) { return .tell(trouble) }
       guard status.isSignedIn else { return own == .platform ? .forgetOwn : .silence }
-      // The service has just been asked about this app's own sign-in and the box's sign-in behind it, so no exchange
-      // is needed.
+      // Do nothing if the app has a sign-in of its own, or if the box has none that this app can use. The service has
+      // just checked both.
       guard own == nil, let provider = status.provider, terms(provider).isSupported else { return .silence }
       return .exchange(provider: provider)
     }
@@ -114,7 +117,8 @@ enum PlatformRules {
 
   enum Login: Hashable, Sendable {
     case signedIn
-    /// Show the app's own picker, and report why the platform's is not shown, if there is a reason.
+    /// Show the app's own picker, and report why the picker for the box's shared account is not shown, if there is a
+    /// reason.
     case ownPicker(PlatformTrouble?)
     case platformPicker
     case exchange(provider: String)
@@ -123,7 +127,7 @@ enum PlatformRules {
   /// How to start a sign-in.
   ///
   /// `own` is the source of the app's valid sign-in, nil if there is none or a new one is required. `hasCapable` says
-  /// whether the platform's dialog would list any provider.
+  /// whether the picker for the box's shared account would list a provider.
   static func login(
     _ standing: PlatformStanding, own: SignIn.Source?, ownTerms: Terms, hasCapable: Bool, terms: (String) -> Terms
   ) -> Login {
@@ -140,11 +144,12 @@ enum PlatformRules {
     }
   }
 
-  // MARK: The platform's dialog
+  // MARK: The picker for the box's shared account
 
   enum Choice: Hashable, Sendable {
     case unsupported
-    /// The provider is only listed in the platform's picker, so only this app is signed in.
+    /// The picker only lists the provider, and the box's shared account does not support it. So only this app is signed
+    /// in.
     case thisApp
     case box
   }
@@ -154,7 +159,8 @@ enum PlatformRules {
     return terms.isSupported ? .box : .thisApp
   }
 
-  /// What prevents the use of the account, if anything: first the permission, then the account's own failure.
+  /// The reason why this app cannot use the account, if there is one: first a missing permission, then a failure of the
+  /// account itself.
   private static func trouble(_ status: PlatformStatus) -> PlatformTrouble? {
     switch status.permission {
     case .denied: .denied

@@ -3,7 +3,7 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Carries out the machine's actions: sends requests, stores tokens, runs timers, and passes events to the
+/// Carries out the actions of the state machine: sends requests, stores tokens, runs timers, and passes events to the
 /// dispatcher.
 actor ActionPerformer {
   private var machine: EnablerStateMachine
@@ -46,7 +46,7 @@ actor ActionPerformer {
         exposesDeviceID: configuration.exposesDeviceID, tracked: DeviceFacts.tracked(device)))
   }
 
-  /// Handles messages one by one until the app releases its enabler.
+  /// Handles the messages to the enabler one by one, until the app releases its enabler.
   func run(_ envelopes: AsyncStream<EnablerRuntime.Envelope>) async {
     if let news = store.openingNews { await handle(.news(news)) }
     for await envelope in envelopes { await take(envelope) }
@@ -80,7 +80,8 @@ actor ActionPerformer {
     case .answered(let call, let answer, let turn):
       calls[call] = nil
       await handle(.answered(call, answer))
-      // The code is stored now, so release the lock. Other processes with this store then find the code.
+      // The code is stored now, so release the lock for requesting a code. Other processes that share this store then
+      // find the code in it.
       withExtendedLifetime(turn) {}
     case .timer(let timer): await rang(timer)
     case .networkChanged:
@@ -98,7 +99,7 @@ actor ActionPerformer {
     await handle(.timer(timer))
   }
 
-  /// Reads what another process has written to the store.
+  /// Reads the token store again, because another process may have changed it.
   private func refresh() async {
     if let news = store.refresh() { await handle(.news(news)) }
     let tokens = store.tokens(of: machine.requestor)
@@ -108,13 +109,15 @@ actor ActionPerformer {
 
   /// Tells the machine whether a daemon is present.
   ///
-  /// Without one this only checks whether the sockets exist.
+  /// If there is no daemon, this costs only a check whether its sockets exist.
   private func lookForPlatform() async {
     let isThere = platform?.isThere ?? false
     if isThere != machine.platformIsThere { await handle(.platform(isThere: isThere)) }
   }
 
-  /// The stored sign-in if it is still valid, whatever call is running.
+  /// The stored sign-in if it is still valid.
+  ///
+  /// Does not wait for a running call.
   func kept(_ requestor: String) -> SignIn? {
     _ = store.refresh()
     guard let kept = store.tokens(of: requestor).authentication, kept.isValid(at: caller.clock.now) else { return nil }
@@ -128,7 +131,7 @@ actor ActionPerformer {
       unkept: store.unkeptSignOut(of: requestor)?.description)
   }
 
-  /// Sends a request without the machine, to the service that granted the sign-in.
+  /// Sends a request without the state machine, to the service that granted the sign-in.
   func answer(to operation: OutgoingCall.Operation, for requestor: String) async -> ServiceAnswer {
     let service = store.tokens(of: requestor).authentication?.service ?? machine.settings.services.first
     guard let service else { return .failed(ServiceFailure(kind: .unreachable, message: "no service was named")) }
@@ -142,8 +145,9 @@ actor ActionPerformer {
   private func handle(_ event: MachineEvent) async {
     let uptime = Uptime(milliseconds: Int64(clamping: Clocks.bootNanoseconds() / 1_000_000))
     let actions = machine.handle(event, at: caller.clock.now, uptime: uptime)
-    // Store first, then report, so that what a callback reports survives a crash. This applies to codes too: a viewer
-    // may have typed one into a phone, and must find it on the screen again after the box was switched off.
+    // Store first, then report, so that what a callback reports survives a crash. This applies to registration codes
+    // too. A viewer may have typed a code into a phone, and must find the same code on the screen after the box was
+    // switched off and on.
     await save(actions)
     for action in actions { perform(action) }
   }
@@ -160,7 +164,8 @@ actor ActionPerformer {
       keptServerTime = seen
     }
     guard let error = await store.saveOffPool(changes) else { return }
-    // Report the failure also to the calls that receive an event of these actions, or that wait for the sign-in.
+    // The tokens could not be stored. Report the error to the calls of the app that wait for the sign-in, and to those
+    // to which these actions deliver an event.
     var concerned = Set(machine.phase.login?.waiters.map(\.request) ?? [])
     for case .tell(_, let requests) in actions { concerned.formUnion(requests) }
     dispatcher.tell(
@@ -203,7 +208,7 @@ actor ActionPerformer {
 
   private func start(_ call: OutgoingCall) {
     if case .platform(let question) = call.operation { return ask(question, call) }
-    // The box's account will probably sign this app in, so force the device id to disk now.
+    // The box's shared account will probably sign this app in, so force the device id to disk (fsync) now.
     if case .profileRequest = call.operation { store.installAheadOffPool() }
     let (caller, outbox, options, store) = (caller, outbox, machine.options, store)
     calls[call.id] = Task {
@@ -233,8 +238,8 @@ actor ActionPerformer {
 
   /// Lengthens a pause by a random part of a quarter of it plus up to three seconds.
   ///
-  /// When a service goes down, many boxes begin to wait at the same moment; 18,000 of them return over several
-  /// seconds. A pause never gets shorter than the service asked for.
+  /// When a service goes down, many boxes begin to wait at the same moment. Random pauses spread the return of 18,000
+  /// boxes over several seconds. A pause never gets shorter than the service asked for.
   static func spread(_ pause: Duration, _ draw: Double) -> Duration {
     pause + (pause / 4 + min(pause, .seconds(3))) * draw
   }

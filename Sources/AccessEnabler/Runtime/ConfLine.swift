@@ -2,7 +2,7 @@ import RegentPlatform
 
 /// A line of `agent.conf`, without its line end.
 package enum ConfLine: Equatable {
-  /// An empty line or a comment.
+  /// The line is empty or a comment.
   case empty
   case setting(name: String, value: ArraySlice<UInt8>)
   case other
@@ -24,6 +24,6 @@ package enum ConfLine: Equatable {
       value: TextLines.trimmed(text[text.index(after: sign)...]))
   }
 
-  /// The setting's name; nil for other lines.
+  /// The name of the setting on this line; nil if the line contains none.
   package var name: String? { if case .setting(let name, _) = self { name } else { nil } }
 }

@@ -1,8 +1,10 @@
 import RegentPlatform
 
-/// The services of a box whose apps name none: from `REGENT_SERVICE`, or else from the box's `agent.conf`.
+/// Finds the services of a box when the app names none: from `REGENT_SERVICE`, otherwise from the box's `agent.conf`.
 package enum DefaultServices {
-  /// The maximum size in bytes; a larger file is not a settings file.
+  /// The maximum size of a settings file in bytes.
+  ///
+  /// A larger file is no settings file and is not read.
   private static let limit = 65_536
 
   /// The settings file for all users of the machine.
@@ -21,7 +23,7 @@ package enum DefaultServices {
     return [own.map { "\($0)/regent/agent.conf" }, machine].compactMap(\.self)
   }
 
-  /// The URLs of the services; empty if none are configured.
+  /// The URLs of the services; empty if none is configured.
   ///
   /// - Parameters:
   ///   - environment: the environment variables.
@@ -34,13 +36,13 @@ package enum DefaultServices {
     if let given = environment["REGENT_SERVICE"], !given.isEmpty {
       return given.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
     }
-    // Only the first existing file is used, as in the agent, even if it cannot be trusted. Continuing with the next
-    // file could silently use another service than the one in the user's own file.
+    // Only the first existing settings file is used, as in the agent, even if the file cannot be trusted. Continuing
+    // with the next file could silently use another service than the one in the user's own file.
     for path in places(machine: machine, { environment[$0] }) {
       do throws(FileError) {
         return services(in: try readSafely(path))
       } catch {
-        // If other users can write the file, they could send the viewers' passwords to any server.
+        // A file that other users can write is refused: they could send the viewers' passwords to any server.
         guard error.kind == .missing else { return [] }
       }
     }

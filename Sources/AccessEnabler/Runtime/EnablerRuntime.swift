@@ -1,9 +1,9 @@
 import RegentPlatform
 import Synchronization
 
-/// Connects an app's threads with the machine: accepts calls on any thread and delivers callbacks in order.
+/// Connects an app's threads with the state machine: accepts calls on any thread and delivers callbacks in order.
 ///
-/// One task handles the messages one by one, so the machine needs no lock and calls keep their order.
+/// One task handles the messages one by one, so the state machine needs no lock and calls keep their order.
 final class EnablerRuntime: Sendable {
   let deviceID: String
   private let inbox: AsyncStream<Envelope>.Continuation
@@ -11,7 +11,7 @@ final class EnablerRuntime: Sendable {
   let performer: ActionPerformer
   private let lastRequest = Atomic<Int>(0)
 
-  /// A message, and the call of the app that it starts.
+  /// A message to the enabler's task, with the id of the app's call that it starts.
   struct Envelope: Sendable {
     var message: Message
     var request: RequestID
@@ -38,25 +38,25 @@ final class EnablerRuntime: Sendable {
     set { dispatcher.delegate = newValue }
   }
 
-  /// Ends the task.
+  /// Ends the enabler's task.
   ///
   /// Waiting calls fail as cancelled.
   func stop() { inbox.finish() }
 
-  /// Sends a message.
+  /// Sends a message to the enabler's task.
   ///
   /// The result is reported only to the delegate and to event streams.
   func post(_ message: Message) { inbox.yield(Envelope(message: message, request: newRequest())) }
 
   func newEventStream() -> AsyncStream<EntitlementEvent> { dispatcher.newStream() }
 
-  /// Sends a message and waits for the result of the call.
+  /// Sends a message to the enabler's task, and waits for the result of the call.
   func outcome(of message: Message) async throws(EntitlementError) -> RequestOutcome {
     let request = newRequest()
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         begin(message, request, nil) { continuation.resume(returning: $0) }
-        // The cancellation handler may have run before the call was sent.
+        // The cancellation handler may have run before the call was sent, and then has cancelled nothing.
         if Task.isCancelled { cancel(request) }
       }
     } onCancel: {
@@ -99,9 +99,9 @@ final class EnablerRuntime: Sendable {
     }
   }
 
-  /// Cancels the call in the machine.
+  /// Cancels the call in the state machine.
   ///
-  /// The performer then fails it at once.
+  /// The caller gets the error at once.
   private func cancel(_ request: RequestID) {
     inbox.yield(Envelope(message: .cancel(request), request: newRequest()))
   }

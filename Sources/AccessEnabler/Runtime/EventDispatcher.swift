@@ -13,7 +13,8 @@ final class EventDispatcher: Sendable {
     var lastStream = 0
     var isClosed = false
     weak var delegate: (any EntitlementDelegate)?
-    /// The events for the delegate, read by a task of its own, so that a slow delegate does not block the machine.
+    /// The events for the delegate, read by a task of its own, so that a slow delegate does not block the state
+    /// machine.
     ///
     /// nil until a delegate is set.
     var delegateEvents: AsyncStream<Delivery>.Continuation?
@@ -37,7 +38,7 @@ final class EventDispatcher: Sendable {
 
   /// The app's delegate.
   ///
-  /// A callback goes to the delegate that is set when it is delivered.
+  /// A callback goes to the delegate that is set when the callback is delivered.
   var delegate: (any EntitlementDelegate)? {
     get { state.withLock { $0.delegate } }
     set {

@@ -2,7 +2,7 @@
 enum Message: Sendable {
   case setRequestor(String, services: [String]?)
   case app(AppCall)
-  /// The same for an `async` call, which waits for the result.
+  /// An `async` call of the app, which waits for the result.
   case asked(AppCall)
   case cancel(RequestID)
   case options(EnablerOptions)

@@ -1,10 +1,10 @@
 import RegentPairing
 import RegentPlatform
 
-/// Holds the lock for requesting a code in a token store that several processes share.
+/// Holds the lock for requesting a registration code, in a token store that several processes share.
 ///
 /// The service keeps one code for each device. If two processes requested one at the same moment, the code on one
-/// screen would become invalid. So one process requests the code and the other uses it too.
+/// screen would become invalid. So one process requests the code, and the other process shows the same code.
 final class CodeTurn: Sendable {
   private let lock: FileLock
 
@@ -12,7 +12,8 @@ final class CodeTurn: Sendable {
 }
 
 extension TokenStore {
-  /// How often and how long to wait for another process's lock before requesting a code anyway: two seconds in all.
+  /// How many times to try the lock that another process holds, before requesting a code without it: two seconds in
+  /// all.
   private static let looks = 40
   private static let pause = Duration.milliseconds(50)
 

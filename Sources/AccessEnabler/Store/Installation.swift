@@ -5,14 +5,14 @@ import RegentPlatform
 
 /// The identity of this installation: its device id, and the key for the seal (MAC) of its token store.
 struct Installation: Sendable {
-  /// 256 random bits as 64 hexadecimal digits.
+  /// The device id: 256 random bits as 64 hexadecimal digits.
   ///
-  /// They are not derived from the machine, so they identify it nowhere else.
+  /// The bits are not derived from the machine, so that the id identifies the machine nowhere else.
   let deviceID: String
   private let key: Secret
-  /// A MAC of the machine's id.
+  /// A MAC of the machine's id, which shows whether the files were copied to another machine.
   ///
-  /// The id itself is not stored, and only this installation can compute the MAC.
+  /// The machine's id itself is not stored, and only this installation can compute the MAC.
   private let machineMark: String
 
   /// Creates an installation on this machine.
@@ -37,10 +37,10 @@ struct Installation: Sendable {
     return here.isEmpty || machineMark.isEmpty || here == machineMark
   }
 
-  /// A hash that the token store contains instead of the device id.
+  /// A hash of the device id, which the token store contains so that the id itself is only in the installation file.
   var deviceMark: String { Hex.encode(SHA256.hash("regent device mark\n" + deviceID)) }
 
-  /// The MAC over a store's content.
+  /// Computes the MAC (the seal) over a token store's content.
   func seal(_ bytes: [UInt8]) -> [UInt8] {
     code("regent token store\n", bytes, key)
   }
@@ -55,7 +55,7 @@ struct Installation: Sendable {
 }
 
 private func code(_ purpose: String, _ bytes: [UInt8], _ key: Secret) -> [UInt8] {
-  // The key always has 32 bytes, and only an empty key is refused.
+  // Cannot fail: only an empty key is refused, and this key always has 32 bytes.
   guard let hmac = try? HMACKey(.sha256, key) else { return [] }
   return hmac.code(Array(purpose.utf8) + bytes)
 }
@@ -76,9 +76,9 @@ extension Installation {
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object,
       object["version"]?.int64 == 1, let deviceID = object["deviceID"]?.string,
       (try? Hex.decode(deviceID))?.count == 32,
-      let key = object["key"]?.string.flatMap({ try? Base64.decode($0) }), key.count == 32,
+      var key = object["key"]?.string.flatMap({ try? Base64.decode($0) }), key.count == 32,
       let machine = object["machine"]?.string
     else { return nil }
-    self.init(deviceID: deviceID, key: Secret(wiping: key), machineMark: machine)
+    self.init(deviceID: deviceID, key: Secret(emptying: &key), machineMark: machine)
   }
 }

@@ -1,13 +1,13 @@
 import RegentPairing
 
-/// The stored tokens of one requestor.
+/// The stored tokens of one requestor (an app publisher).
 struct RequestorTokens: Hashable, Sendable {
   var authentication: StoredAuthentication?
-  /// The permits by resource.
+  /// The permits (stored authorizations) by resource.
   var permits: [String: StoredPermit] = [:]
-  /// The provider that was selected last.
+  /// The provider that the viewer selected last.
   var selected: MVPD?
-  /// A code that a viewer may be typing.
+  /// A registration code that a viewer may be typing.
   var pending: PendingCode?
   /// Services that have not been told yet that this device signed out.
   var unfinishedLogouts: [String] = []
@@ -28,7 +28,8 @@ struct StoredPermit: Hashable, Sendable {
   func isValid(at now: Instant) -> Bool { now < expires }
 }
 
-/// What decided about a permit: the provider, a temporary pass or a degradation.
+/// What granted a permit (a stored authorization): the provider, a temporary pass, or a degradation (an operator's
+/// order to allow viewers while the provider is out of order).
 enum DecisionSource: String, Hashable, Sendable, CaseIterable {
   case mvpd, temppass, degradation
 }
@@ -42,26 +43,26 @@ struct PendingCode: Hashable, Sendable {
 ///
 /// Two processes may share a store. Each writes only its own changes into the current content.
 enum StoreChange: Hashable, Sendable {
-  /// A new sign-in, or its end.
+  /// A new sign-in, or the end of one (nil).
   ///
-  /// If the viewer or provider changes, the permits are removed.
+  /// If the viewer or provider changes, the permits of the earlier sign-in are removed.
   case authentication(StoredAuthentication?)
   case permit(String, StoredPermit?)
   case selected(MVPD?)
   case pending(PendingCode?)
-  /// This code has ended.
+  /// This registration code is no longer valid.
   ///
-  /// A newer code that another process requested stays.
+  /// If another process has stored a newer code, that code stays.
   case pendingOver(String)
   case unfinishedLogout(service: String, isOpen: Bool)
-  /// Removes everything but the sign-outs that services have not been told yet.
+  /// The device signed out: removes all tokens except the list of services that have not been told of a sign-out yet.
   case signedOut
 }
 
 extension RequestorTokens {
-  /// How many permits are stored.
+  /// How many permits (stored authorizations) are kept.
   ///
-  /// A box that plays more titles in a day requests its oldest permit again.
+  /// A box that plays more titles in a day loses its oldest permit and requests it again.
   static let mostPermits = 256
 
   mutating func apply(_ change: StoreChange) {

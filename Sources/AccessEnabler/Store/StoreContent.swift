@@ -105,7 +105,7 @@ extension StoredAuthentication {
     [
       "provider": .object(signIn.provider.json), "userID": .string(signIn.userID),
       "expires": .integer(signIn.expires.milliseconds),
-      // Earlier versions do not know `platform` and would treat the store as damaged.
+      // Earlier versions do not know `platform` and would treat a store with this value as damaged.
       "source": .string((signIn.source == .platform ? .regular : signIn.source).rawValue),
       "fromPlatform": .bool(signIn.source == .platform), "service": .string(service),
     ]

@@ -6,17 +6,19 @@ import RegentPlatform
 struct StoreFiles: Sendable {
   private let folder: String
   private var installationPath: String { "\(folder)/installation" }
-  /// A copy of the installation file.
+  /// The path of a copy of the installation file.
   ///
   /// If the device id is lost, the box gets a new one and is signed in nowhere.
   private var copyPath: String { "\(folder)/installation.copy" }
   private var tokensPath: String { "\(folder)/tokens" }
 
-  /// The maximum size in bytes, larger than a store with 256 permits for each of dozens of requestors.
+  /// The maximum size of the tokens file in bytes.
+  ///
+  /// A store with 256 permits for each of dozens of requestors is smaller.
   private static let limit = 8 << 20
   private static let opening = "regent-tokens 1 "
 
-  /// What was read from a tokens file.
+  /// The content of a tokens file, and what is wrong with the file if it cannot be used.
   struct Reading {
     var content = StoreContent()
     var bytes: [UInt8] = []
@@ -35,9 +37,10 @@ struct StoreFiles: Sendable {
     try FileLock(at: "\(folder)/lock", patience: .seconds(5))
   }
 
-  /// A lock held while a code is requested.
+  /// Takes the lock for requesting a registration code.
   ///
-  /// It is separate from ``lock()``, because it is held for the time of a request and writes must not wait for that.
+  /// It is not the same as ``lock()``: it is held for the time of a request, and writes to the store must not wait for
+  /// that.
   func codeLock() throws(FileError) -> FileLock { try FileLock(at: "\(folder)/code.lock") }
 
   /// Reads the installation or creates one.
@@ -56,7 +59,7 @@ struct StoreFiles: Sendable {
   private func openLocked(
     machineID: String
   ) throws(FileError) -> (installation: Installation, news: EntitlementStatus?) {
-    // Another process may have created one meanwhile.
+    // Another process may have created an installation since the first check.
     let found = try readInstallation()
     if let found, found.belongs(to: machineID) { return (found, nil) }
     if found == nil, let copy = try readInstallation(copyPath), copy.belongs(to: machineID) {
@@ -66,9 +69,10 @@ struct StoreFiles: Sendable {
     let isThere = try PrivateFile.check(installationPath)
     let isFirst = found == nil && !isThere
     let new = Installation(machineID: machineID)
-    // Delete the tokens first. With a new device id they would be found damaged later.
+    // Delete the tokens first. With a new device id, the next start would take them for damaged.
     if !isFirst { try DurableFile.remove(tokensPath) }
-    // Not forced to disk yet: before there are tokens, another new device id would do as well.
+    // This write is not forced to disk (fsync). Before there are tokens, it does not matter if a power failure leads to
+    // a new device id.
     try DurableFile.writeUnforced(new.bytes, to: installationPath)
     try DurableFile.writeUnforced(new.bytes, to: copyPath)
     let why = found == nil ? "damaged" : "other machine"
@@ -101,7 +105,7 @@ struct StoreFiles: Sendable {
 
   /// Parses the content of a tokens file.
   ///
-  /// Nothing is used before the seal is verified.
+  /// No part of the content is used before the MAC (the seal) is verified.
   func take(_ bytes: [UInt8], _ installation: Installation) -> Reading {
     guard !bytes.isEmpty else { return Reading() }
     var reading = Reading(bytes: bytes, isDamaged: true, why: "damaged")
@@ -113,7 +117,7 @@ struct StoreFiles: Sendable {
     let limits = JSONLimits(depth: 12, bytes: Self.limit)
     let object = (try? JSONValue(reading: body, limits: limits))?.object
     guard let seal = try? Hex.decode(seal), installation.isSeal(seal, of: body) else {
-      // Used only for the error message. Nothing else of a file without a valid seal is used.
+      // The device of a file without a valid seal is used only for the error message, and nothing else of that file.
       if let device = object?["device"]?.string, device != installation.deviceMark {
         reading.why = "other device id"
       }
@@ -132,13 +136,13 @@ struct StoreFiles: Sendable {
   ///
   /// Tokens are useless without them.
   ///
-  /// Pass `isDoubtful` after a failed try. The kernel reports a write error only once, so a later success does not
-  /// prove that the data is on disk, and the files are written again.
+  /// Pass `isDoubtful` after a failed fsync. The kernel reports a write error only once, so a later success does not
+  /// prove that the data is on disk. Then the files are written again.
   func force(_ installation: Installation, isDoubtful: Bool) throws(FileError) {
-    // The user may have deleted the file while this process ran, whose tokens belong to it.
+    // The user may have deleted the file while this process ran, whose tokens belong to the deleted installation.
     let isMissing = try !PrivateFile.check(installationPath)
     if isMissing || isDoubtful { try DurableFile.write(installation.bytes, to: installationPath) }
-    // Earlier versions wrote no copy.
+    // Earlier versions wrote no copy of the installation file.
     let isCopied = try readInstallation(copyPath)?.deviceID == installation.deviceID
     if !isCopied || isDoubtful { try DurableFile.write(installation.bytes, to: copyPath) }
     try DurableFile.force(installationPath, copyPath)

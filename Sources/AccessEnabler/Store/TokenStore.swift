@@ -10,17 +10,19 @@ final class TokenStore: Sendable {
   private let files: StoreFiles?
   private let state: Locked<TokenStoreState>
   let installation: Installation
-  /// A status for the app if the tokens of an earlier run were cleared.
+  /// A status for the app, if the store deleted the tokens of an earlier run when it was opened.
   let openingNews: EntitlementStatus?
 
   private struct TokenStoreState: Sendable {
     var content = StoreContent()
-    /// The file's bytes as last read or written, so that an unchanged file is not parsed again, and their content.
+    /// The file's bytes as last read or written, and the content that was parsed from them.
+    ///
+    /// An unchanged file is not parsed again.
     var bytes: [UInt8] = []
     var onDisk = StoreContent()
     /// Changes that are not written yet, for example because the disk is full.
     var unsaved: [(number: Int, change: UnsavedChange)] = []
-    /// The number of the last change.
+    /// The number of the last change to the token store.
     var lastNumber = 0
     /// The first change numbers of the writes in progress.
     var writing: [Int] = []
@@ -40,9 +42,9 @@ final class TokenStore: Sendable {
       return first
     }
 
-    /// Takes over the file's content, and applies the unsaved changes to it.
+    /// Replaces the content in memory by the file's content, and applies the unsaved changes to it again.
     ///
-    /// If another process wrote a sign-in or its end, older unsaved changes of that requestor are dropped: a sign-out
+    /// If another process wrote a sign-in or its end, older unsaved changes of that requestor are dropped. A sign-out
     /// that a full disk refused must not end a sign-in that came after it.
     mutating func take(_ reading: StoreFiles.Reading) {
       let known = Set(onDisk.requestors.keys).union(reading.content.requestors.keys)
@@ -65,10 +67,11 @@ final class TokenStore: Sendable {
     }
   }
 
-  /// Whether this process has forced the device id to disk.
+  /// Whether the device id is on disk: this process has not written it yet, has forced it to disk (fsync), or the fsync
+  /// failed.
   private enum Installed { case notYet, forced, doubtful }
 
-  /// A change that is not on disk yet.
+  /// A change to the token store that is not on disk yet.
   enum UnsavedChange: Sendable {
     case tokens(String, StoreChange)
     case client(String, RegisteredClient?)
@@ -125,12 +128,12 @@ final class TokenStore: Sendable {
 
   func client(_ key: String) -> RegisteredClient? { state.withLock { $0.content.clients[key] } }
 
-  /// When an earlier run last wrote here, in milliseconds since 1970; 0 if none did.
+  /// When an earlier run last wrote to this store, in milliseconds since 1970; 0 if none did.
   var newestFileTime: Int64 { files?.newestTime ?? 0 }
 
   var serverTime: Int64 { state.withLock { $0.content.serverTime } }
 
-  /// Reads the file if another process has changed it.
+  /// Reads the store's file again if another process has changed it.
   ///
   /// - Returns: a status for the app if the file is damaged.
   func refresh() -> EntitlementStatus? {
@@ -141,14 +144,14 @@ final class TokenStore: Sendable {
       guard bytes != state.bytes else { return nil }
       let reading = files.take(bytes, installation)
       state.bytes = bytes
-      // Keep the content in memory. The next write repairs the file.
+      // Keep the content in memory. The next write replaces the damaged file.
       guard !reading.isDamaged else { return Self.cleared(reading.why) }
       state.take(reading)
       return nil
     }
   }
 
-  /// Makes changes: in memory at once, and on disk before it returns.
+  /// Changes tokens: in memory at once, and on disk before it returns.
   ///
   /// It may block for the disk and for other processes.
   ///
@@ -176,7 +179,7 @@ final class TokenStore: Sendable {
     do throws(FileError) {
       try install(files)
     } catch {
-      // A sign-out needs no device id, so write it anyway.
+      // The device id could not be forced to disk. A sign-out does not need it, so write the sign-out anyway.
       guard endsSignIn else { throw error }
     }
     let reading = try files.read(installation)
@@ -198,9 +201,9 @@ final class TokenStore: Sendable {
     }
   }
 
-  /// Why a sign-out is not on disk yet, if so.
+  /// Why a sign-out of the requestor is not on disk yet; nil if it is.
   ///
-  /// A restart would undo it.
+  /// A restart would undo the sign-out.
   func unkeptSignOut(of requestor: String) -> FileError? {
     state.withLock { state in
       let isOpen = state.unsaved.contains { _, change in
@@ -212,8 +215,8 @@ final class TokenStore: Sendable {
 
   /// Forces the device id to disk before there are tokens that need it.
   ///
-  /// A sign-in that follows then waits less. It may block for the disk. A failure is ignored here: the write is
-  /// repeated, and a failure reported, with the tokens.
+  /// The sign-in that follows then waits less. The call may block for the disk. A failure is ignored here: when tokens
+  /// are stored, the write is repeated, and a failure of that is reported.
   func installAhead() {
     if let files { try? install(files) }
   }

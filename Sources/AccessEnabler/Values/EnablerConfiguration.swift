@@ -8,7 +8,7 @@ import RegentPlatform
 public enum Credentials: Sendable {
   /// A software statement (RFC 7591).
   ///
-  /// The enabler registers itself with it and renews its access tokens.
+  /// The enabler registers this app with the statement, and renews its access tokens.
   case softwareStatement(Secret)
   /// A key pair that signs each request.
   case keyPair(publicKey: String, secret: Secret, method: CallSignature = .hmacSHA256)
@@ -31,20 +31,18 @@ extension Credentials {
 /// The method with which a key pair signs requests.
 @nonexhaustive
 public enum CallSignature: Hashable, Sendable {
-  /// The default, which Regent's services accept.
+  /// HMAC-SHA-256, the default, which Regent's services accept.
   case hmacSHA256
-  /// The older method, for services that accept no other.
+  /// HMAC-SHA-1, for services that accept no newer method.
   case hmacSHA1
 }
 
-/// How viewers sign in.
+/// How viewers sign in: on a phone or in a browser on this device.
 @nonexhaustive
 public enum LoginMethod: Hashable, Sendable {
-  /// On a phone, with a registration code.
-  ///
-  /// For boxes without a browser.
+  /// Viewers sign in on a phone, with a registration code. For boxes without a browser.
   case secondScreen
-  /// In a browser on this device, which returns to a loopback URL or to a URL with the app's own scheme.
+  /// Viewers sign in with a browser on this device, which then opens a loopback URL or a URL with the app's own scheme.
   case browser(redirectURL: String)
 }
 
@@ -54,15 +52,16 @@ public enum LoginMethod: Hashable, Sendable {
 /// needs two folders.
 @nonexhaustive
 public enum TokenStorage: Hashable, Sendable {
-  /// In a folder of this user with mode 0700, created if missing.
-  ///
-  /// Several processes may share it.
+  /// Tokens are stored in a folder of this user with mode 0700, which is created if it is missing. Several processes
+  /// may share the folder.
   case folder(String)
-  /// In memory only: tokens end with the process.
+  /// Tokens are kept in memory only, and end with the process.
   case memory
 
-  /// A folder for this program in the user's state directory (`XDG_STATE_HOME`, or else `~/.local/state`); memory for
-  /// a user without a home directory.
+  /// The default place for tokens: a folder for this program in the user's state directory (`XDG_STATE_HOME`, or else
+  /// `~/.local/state`).
+  ///
+  /// For a user without a home directory, tokens are kept in memory only.
   public static var usual: TokenStorage {
     let variables = ProcessEnvironment.all()
     let base = variables["XDG_STATE_HOME"] ?? variables["HOME"].map { "\($0)/.local/state" }
@@ -72,17 +71,18 @@ public enum TokenStorage: Hashable, Sendable {
   }
 }
 
-/// Where the enabler finds the daemon with the box's platform account.
+/// Where the enabler finds the daemon with the box's shared account (the platform account).
 @nonexhaustive
 public enum PlatformAccountPlace: Hashable, Sendable {
-  /// At `REGENT_AGENT_SOCKET`, or else at the socket of this user's daemon, or else at the machine's.
+  /// The daemon listens at `REGENT_AGENT_SOCKET`. If that is not set, the enabler tries the socket of this user's
+  /// daemon, then the machine's.
   case usual
-  /// At this socket only.
+  /// The daemon listens at this socket only.
   ///
-  /// The listener must run as root, as this process's user or as `agentUser`. If that is nil, the owner of the
-  /// socket's folder counts instead, or else the user `regent`.
+  /// The listener must run as root, as this process's user or as `agentUser`. If `agentUser` is nil, the owner of the
+  /// socket's folder is trusted, or else the user `regent`.
   case socket(String, agentUser: String? = nil)
-  /// Nowhere: the app does not use the platform account.
+  /// The app does not use the box's shared account.
   case none
 }
 
@@ -92,15 +92,16 @@ public struct EnablerTiming: Hashable, Sendable {
   ///
   /// Slower services are left out.
   ///
-  /// A dead name server costs five seconds before the next one is asked, and TLS over a slow satellite link eight.
+  /// A dead name server costs five seconds before the next one is asked, and TLS over a slow satellite link takes
+  /// eight.
   public var configuration = Duration.seconds(12)
-  /// How long `setRequestor` waits for the other services after the first has answered.
+  /// How long `setRequestor` waits for the other services after the first service has answered.
   public var straggler = Duration.seconds(2)
-  /// How long any other request may take.
+  /// How long a request to a service may take, unless another member of this type limits it.
   public var call = Duration.seconds(30)
   /// How long `logout` waits for the service.
   ///
-  /// This device is signed out before.
+  /// This device is signed out in its own store before the request.
   ///
   /// A service that does not answer in time is told at the next `setRequestor`.
   public var logout = Duration.milliseconds(1_800)
@@ -110,7 +111,7 @@ public struct EnablerTiming: Hashable, Sendable {
   public var wait = 50
   /// The pause between two polls of a service without long polls.
   public var poll = Duration.seconds(5)
-  /// How long the box's daemon may take to answer.
+  /// How long the box's daemon may take to answer a question.
   public var platform = Duration.seconds(1)
   /// How long the app may take to answer `presentTvProviderDialog`.
   ///
@@ -126,9 +127,10 @@ public struct EnablerTiming: Hashable, Sendable {
   /// Creates the default limits.
   public init() {}
 
-  /// How long the daemon may take for a question.
+  /// How long the daemon may take to answer this question.
   ///
-  /// It answers most at once; for a code it asks a service, and news it holds.
+  /// It answers most questions at once. For a code it asks a service first, and it holds a request for progress until
+  /// there is some.
   func platform(_ question: PlatformQuestion) -> Duration {
     switch question {
     case .status, .assertion, .picker, .leave: platform
@@ -145,7 +147,7 @@ public struct EnablerConfiguration: Sendable {
   public var credentials: Credentials?
   /// The URLs of the services if `setRequestor` names none.
   ///
-  /// If this is empty too, `REGENT_SERVICE` or the box's `agent.conf` names them.
+  /// If this list is empty too, `REGENT_SERVICE` or the box's `agent.conf` names them.
   public var services: [String]
   /// Where tokens are stored.
   public var storage: TokenStorage
@@ -167,18 +169,19 @@ public struct EnablerConfiguration: Sendable {
   ///
   /// Missing values are read from the system.
   public var device = DeviceInformation()
-  /// The publisher's private RSA key, with which the enabler decrypts encrypted metadata.
+  /// The publisher's private RSA key, with which the enabler decrypts metadata that a service encrypted for the
+  /// publisher.
   public var metadataKey: RSADecryptionKey?
   /// Whether to answer `METADATA_DEVICE_ID` even if no service allows the requestor's apps to read the device id.
   public var exposesDeviceID = false
-  /// Where to find the box's platform account.
+  /// Where to find the daemon with the box's shared account (the platform account).
   public var platformAccount = PlatformAccountPlace.usual
   public var timing = EnablerTiming()
-  /// The trusted certificate authorities.
+  /// The certificate authorities that TLS connections to the services trust.
   public var authorities = CertificateAuthorities.system
   /// When the app was built, in milliseconds since 1970.
   ///
-  /// A clock before this time is wrong.
+  /// If this device's clock shows an earlier time, the clock is wrong.
   public var buildTime: Int64 = 0
   /// Called on a thread of the enabler when an address, a route, the name servers or the clock of this device has
   /// changed.

@@ -25,13 +25,13 @@ public struct EnablerOptions: Hashable, Sendable {
   public var handlesSecureSheet: Bool
   /// Device information by the protocol's names (`model`, `osName`, …).
   ///
-  /// It overrides what the enabler has found out.
+  /// A value here overrides what the enabler has found out.
   public var deviceInformation: [String: String]
-  /// Device information that is not a string.
+  /// Device information whose value is not a string.
   ///
   /// It is sent unchanged.
   public var deviceDetails: [String: OptionValue] = [:]
-  /// Options with other names.
+  /// Options whose names this type does not know.
   ///
   /// They are sent unchanged as query parameters with each request.
   public var others: [String: OptionValue] = [:]
@@ -48,14 +48,14 @@ public struct EnablerOptions: Hashable, Sendable {
 }
 
 extension EnablerOptions {
-  /// Parses the dictionary form.
+  /// Parses the dictionary form of the options.
   ///
   /// Invalid values are left out.
   public init(_ dictionary: [String: String]) {
     self.init(dictionary.mapValues { OptionValue.text($0) })
   }
 
-  /// Parses the dictionary form with strings, numbers and booleans.
+  /// Parses the dictionary form of the options, with strings, numbers and booleans.
   public init(_ dictionary: [String: OptionValue]) {
     let details = dictionary[Self.deviceInfoKey].map { Self.deviceInformation($0.text) } ?? [:]
     self.init(

@@ -7,9 +7,10 @@ public struct MVPD: Hashable, Sendable {
   /// The name that viewers read.
   public var displayName: String
   public var logoURL: String?
-  /// Whether the provider takes part in the platform's sign-on.
+  /// Whether the box's shared account (the platform account) can be used with the provider.
   public var enablePlatformServices: Bool
-  /// How the provider takes part in the platform's picker; nil if it does not.
+  /// How the provider takes part in the box's shared account: the account supports it, or the picker only lists it; nil
+  /// for neither.
   public var boardingStatus: BoardingStatus?
   /// Whether the provider is a temporary pass, which signs a device in without an account.
   public var isTemporaryPass: Bool

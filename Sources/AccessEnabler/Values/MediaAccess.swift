@@ -8,9 +8,9 @@ public struct MediaAccess: Hashable, Sendable {
   public var token: String
   /// The token in base64, as apps usually send it to stream servers in a header or query.
   public var serialized: String
-  /// When the token expires.
+  /// When the media token expires.
   public var expires: Instant
-  /// The id of the provider that allowed it.
+  /// The id of the provider that allowed the viewer to play the resource.
   public var provider: String
 
   public init(

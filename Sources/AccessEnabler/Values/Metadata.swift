@@ -4,13 +4,15 @@ import RegentPairingWire
 /// A piece of metadata that an app can ask for with ``AccessEnabler/getMetadata(_:)-([String:String])``.
 @nonexhaustive
 public enum MetadataRequest: Hashable, Sendable {
-  /// When the sign-in ends: milliseconds since 1970, as a string.
+  /// The end of the sign-in. The value is a string with milliseconds since 1970.
   case authenticationExpiry
-  /// When the permit for a resource ends: milliseconds since 1970, as a string.
+  /// The end of the permit (the stored authorization) for a resource. The value is a string with milliseconds since
+  /// 1970.
   case authorizationExpiry(resource: String)
   /// The device's id.
   ///
-  /// Delivered only if a service allows it to the requestor, or ``EnablerConfiguration/exposesDeviceID`` is set.
+  /// The enabler delivers it only if a service allows the requestor's apps to read it, or if
+  /// ``EnablerConfiguration/exposesDeviceID`` is set.
   case deviceID
   /// An attribute of the viewer, for example `zip`, `householdID`, `maxRating`, `userID`, `channelID`, `tokenSource`.
   case user(String)
@@ -18,25 +20,25 @@ public enum MetadataRequest: Hashable, Sendable {
 
 /// The keys and values of the dictionary form of ``MetadataRequest``.
 public enum MetadataArgument {
-  /// The key for the operation.
+  /// The dictionary's key for the operation.
   public static let operation = "METADATA_OPCODE_KEY"
-  /// The key for the resource.
+  /// The dictionary's key for the resource of an operation.
   public static let resource = "METADATA_RESOURCE_ID_KEY"
-  /// The key for the name of a viewer's attribute.
+  /// The dictionary's key for the name of a viewer's attribute.
   public static let userKey = "METADATA_USER_META_KEY"
-  /// The operation for the end of the sign-in.
+  /// The operation that asks when the sign-in ends.
   public static let authentication = "METADATA_AUTHENTICATION"
-  /// The operation for the end of a permit.
+  /// The operation that asks when the permit (the stored authorization) for a resource ends.
   public static let authorization = "METADATA_AUTHORIZATION"
-  /// The operation for the device's id.
+  /// The operation that asks for the device's id.
   public static let deviceID = "METADATA_DEVICE_ID"
-  /// The operation for an attribute of the viewer.
+  /// The operation that asks for an attribute of the viewer.
   public static let userMetadata = "METADATA_USER_META"
 }
 
 /// An operation of `getMetadata`, with its number in the original SDK.
 ///
-/// With it, `Int(METADATA_USER_META)` and `key == METADATA_USER_META` in `setMetadataStatus` compile unchanged.
+/// With this type, `Int(METADATA_USER_META)` and `key == METADATA_USER_META` in `setMetadataStatus` compile unchanged.
 public struct MetadataOpcode: RawRepresentable, Hashable, Sendable {
   /// The operation's number in the original SDK.
   public let rawValue: Int32
@@ -60,13 +62,13 @@ public struct MetadataOpcode: RawRepresentable, Hashable, Sendable {
     self = found
   }
 
-  /// The end of the sign-in.
+  /// Asks when the sign-in ends.
   public static let authentication = MetadataOpcode(0, MetadataArgument.authentication)
-  /// The end of the permit for a resource.
+  /// Asks when the permit (the stored authorization) for a resource ends.
   public static let authorization = MetadataOpcode(1, MetadataArgument.authorization)
-  /// The device's id.
+  /// Asks for the device's id.
   public static let deviceID = MetadataOpcode(2, MetadataArgument.deviceID)
-  /// An attribute of the viewer.
+  /// Asks for an attribute of the viewer.
   public static let userMetadata = MetadataOpcode(3, MetadataArgument.userMetadata)
 
   /// Whether a key of `setMetadataStatus` names this operation.
@@ -82,7 +84,7 @@ extension Int {
 }
 
 extension MetadataRequest {
-  /// Parses the dictionary form; nil if the operation or its argument is missing or unknown.
+  /// Parses the dictionary form of a metadata request; nil if the operation or its argument is missing or unknown.
   public init?(_ arguments: [String: String]) {
     switch arguments[MetadataArgument.operation] {
     case MetadataArgument.authentication: self = .authenticationExpiry
@@ -97,7 +99,7 @@ extension MetadataRequest {
     }
   }
 
-  /// The dictionary form.
+  /// The dictionary form of this metadata request.
   public var arguments: [String: String] {
     switch self {
     case .authenticationExpiry: [MetadataArgument.operation: MetadataArgument.authentication]
@@ -133,13 +135,13 @@ extension MetadataRequest {
 public enum MetadataValue: Hashable, Sendable {
   case text(String)
   case list([String])
-  /// Strings by name.
+  /// The value is a dictionary of strings.
   case map([String: String])
   case number(Int64)
-  /// Values by name, which may contain lists and numbers.
+  /// A dictionary whose values may be lists, numbers or dictionaries.
   case structure([String: MetadataValue])
 
-  /// A string or a list of strings from a decrypted JSON document; nil for other JSON.
+  /// Reads a string or a list of strings from a decrypted JSON document; nil for other JSON.
   init?(json: [UInt8]) {
     guard let value = try? JSONValue(reading: json, limits: JSONLimits(depth: 2, bytes: 65_536)) else { return nil }
     if let text = value.string {
@@ -169,7 +171,7 @@ public enum MetadataValue: Hashable, Sendable {
 
 /// A piece of metadata, with its value if it is known.
 public struct Metadata: Hashable, Sendable {
-  /// The value; nil if it is not known.
+  /// The value of the metadata; nil if it is not known.
   public var value: MetadataValue?
   /// Whether the app must decrypt the value with the publisher's private key.
   ///

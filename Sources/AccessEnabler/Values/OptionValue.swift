@@ -4,13 +4,13 @@ internal import RegentJSON
 @nonexhaustive
 public enum OptionValue: Hashable, Sendable {
   case text(String)
-  /// An integer.
+  /// The value is an integer.
   case number(Int64)
-  /// A floating-point number.
+  /// The value is a floating-point number.
   case decimal(Double)
   case flag(Bool)
 
-  /// The value as a query parameter.
+  /// The value as text, as a query parameter contains it.
   var text: String {
     switch self {
     case .text(let text): text

@@ -1,15 +1,17 @@
-/// The providers that the platform's picker lists, and their order.
+/// The providers that the picker for the box's shared account lists, and their order.
 ///
-/// It does not affect `displayProviderDialog`, which lists all providers.
+/// The filter does not affect `displayProviderDialog`, which lists all providers.
 public struct ProviderFilter: Hashable, Sendable {
   /// The key of ``providers`` in the dictionary form.
   public static let providersKey = "TV_PROVIDERS"
   /// The key of ``featured`` in the dictionary form.
   public static let featuredKey = "FEATURED_TV_PROVIDERS"
 
-  /// The ids to list, in order; nil means all.
+  /// The ids of the providers to list, in order; nil means all.
   public var providers: [String]?
-  /// The ids to list first; each must also be in ``providers``.
+  /// The ids of the providers to list first.
+  ///
+  /// Each must also be in ``providers``.
   public var featured: [String]
 
   /// Creates a filter.
@@ -23,7 +25,7 @@ public struct ProviderFilter: Hashable, Sendable {
   /// Creates a filter from the older form, an array of the ids to list in order.
   public init(_ providers: [String]) { self.init(providers: providers) }
 
-  /// Creates a filter from the dictionary form: `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
+  /// Creates a filter from the dictionary form, with the keys `TV_PROVIDERS` and `FEATURED_TV_PROVIDERS`.
   public init(_ dictionary: [String: [String]]) {
     self.init(
       providers: dictionary[Self.providersKey], featured: dictionary[Self.featuredKey] ?? [])

@@ -2,19 +2,21 @@ public import RegentPairing
 
 /// A registration code for the app to show.
 ///
-/// The viewer opens it on a phone and signs this device in.
+/// The viewer enters it on a phone and so signs this device in.
 public struct RegistrationOffer: Hashable, Sendable {
-  /// The code without its dash.
+  /// The registration code without its dash.
   public var code: String
   /// The code as people read it: `XXXX-XXXX`.
   public var display: String
   /// The URL of the page where the viewer types the code.
   public var url: String
-  /// The URL for the QR code, which contains the code.
+  /// The URL for the QR code.
+  ///
+  /// It includes the registration code.
   public var urlComplete: String
-  /// When the code expires.
+  /// When the registration code expires.
   public var expires: Instant
-  /// The provider that was chosen on this device; nil if the viewer chooses on the phone.
+  /// The provider that the viewer chose on this device; nil if the viewer chooses on the phone.
   public var provider: MVPD?
   /// The URL of the service that issued the code.
   public var service: String

@@ -9,9 +9,9 @@ public struct SignIn: Hashable, Sendable {
     case regular
     /// A temporary pass signed the device in.
     case temporary
-    /// The provider was out of order, and an operator had every viewer signed in.
+    /// An operator had every viewer signed in, because the provider was out of order (a degradation).
     case degraded
-    /// The box's platform account signed the app in.
+    /// The app got its sign-in from the box's shared account (the platform account).
     case platform
   }
 

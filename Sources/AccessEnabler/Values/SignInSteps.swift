@@ -1,7 +1,8 @@
 /// One step of ``AccessEnabler/signIn(_:isForced:data:filter:)``.
 @nonexhaustive
 public enum SignInStep: Hashable, Sendable {
-  /// An event of the sign-in: a registration code to show, a phone that opened it, a URL to load.
+  /// An event of the sign-in, for example a registration code to show, a phone that opened the code's page, or a URL to
+  /// load.
   case progress(EntitlementEvent)
   /// This device is signed in.
   ///
@@ -33,7 +34,7 @@ public struct SignInSteps: AsyncSequence, Sendable {
       self.steps = steps
     }
 
-    /// The next step; nil after the last one.
+    /// Returns the next step of the sign-in; nil after the last one.
     ///
     /// - Throws: ``EntitlementError``; `.cancelled` if the iterating task was cancelled.
     public mutating func next(

@@ -6,7 +6,7 @@ import RegentPairingWire
 
 /// Information about the box that the system provides: operating system, manufacturer and model.
 enum DeviceFacts {
-  /// Fills in the values that the app has not set.
+  /// Fills in the device information that the app has not set.
   static func complete(
     _ given: DeviceInformation, root: String = "", hostName: String? = machineName()
   ) -> DeviceInformation {
@@ -21,7 +21,7 @@ enum DeviceFacts {
     fill(.osVendor, release["ID"])
     fill(.osVersion, release["VERSION_ID"] ?? release["PRETTY_NAME"])
     let dmi = "\(root)/sys/class/dmi/id"
-    // Boards without firmware tables have a device tree instead.
+    // Boards without firmware tables have the model in a device tree.
     fill(.model, line("\(dmi)/product_name") ?? line("\(root)/proc/device-tree/model"))
     fill(.manufacturer, line("\(dmi)/sys_vendor"))
     fill(.version, line("\(dmi)/product_version"))
@@ -30,14 +30,14 @@ enum DeviceFacts {
     return device
   }
 
-  /// The first label of a host name; nil for names that many machines have, such as `localhost`.
+  /// The first label of a host name; nil for host names that many machines have, such as `localhost`.
   private static func nameForPeople(_ hostName: String) -> String? {
     let first = hostName.prefix { $0 != "." }
     return first.isEmpty || first.lowercased() == "localhost" || first == "(none)"
       ? nil : String(first)
   }
 
-  /// The header's value: the base64 of a JSON object.
+  /// The value of the header with device information: the base64 of a JSON object.
   static func headerValue(_ device: DeviceInformation, _ options: EnablerOptions) -> String {
     var all = Dictionary(
       uniqueKeysWithValues: device.values.map { ($0.key.rawValue, OptionValue.text($0.value)) })
@@ -74,7 +74,7 @@ enum DeviceFacts {
     guard
       let bytes =
         (try? DurableFile.read(path, limit: 65_536, widest: nil))
-        // On most systems `/etc/os-release` is a link to this path.
+        // The usual path `/etc/os-release` is only a link on most systems, so this path is tried next.
         ?? (try? DurableFile.read(
           path.replacingEtc, limit: 65_536, widest: nil))
     else { return [:] }

@@ -7,17 +7,17 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// The device information and options, which are sent with the requests for access tokens as with all others.
+/// The device information and options that are sent with requests for access tokens, as with all other requests.
 struct RegistrationExtras: Sendable {
-  /// The value of the device information header.
+  /// The value of the header with device information.
   var device: String
   var options: EnablerOptions
 }
 
 /// Registers this installation with a software statement, and renews its access tokens.
 ///
-/// Only one exchange with a service runs at a time; other calls that need a token wait for its result. A second
-/// registration would create a second client, and viewers would have to sign in again.
+/// Only one exchange with a service runs at a time; other calls that need a token wait for its result. Two
+/// registrations at the same time would create two clients, and the viewers of one of them would have to sign in again.
 actor Registrar {
   private let statement: Secret
   private let redirectURL: String?
@@ -46,7 +46,7 @@ actor Registrar {
   ///
   /// - Parameters:
   ///   - service: the URL of the service.
-  ///   - refused: a token that the service did not accept, which is not returned again.
+  ///   - refused: a token that the service did not accept, which this function does not return again.
   ///   - uptime: the boot-time clock, in nanoseconds.
   ///   - deadline: the time limit for each request.
   ///   - extras: device information and options for the requests.
@@ -88,10 +88,12 @@ private struct TokenExchange: Sendable {
   let deadline: Duration
   let extras: RegistrationExtras
 
-  /// The longest time for which a token is used, in seconds (one year), whatever the service says.
+  /// The longest time for which an access token is used, in seconds (one year), whatever the service says.
   private static let longestLife = 31_536_000
 
-  /// The key under which the client is stored: one client for each service and statement.
+  /// The key under which a registered client is stored.
+  ///
+  /// There is one client for each service and statement.
   static func key(_ service: String, _ statement: Secret) -> String {
     let mark = statement.withBytes { SHA256.hash($0) }
     return "\(service) \(Hex.encode(Array(mark.prefix(16))))"
@@ -160,7 +162,7 @@ private struct TokenExchange: Sendable {
     guard let document = try? AccessTokenDocument(json: response.body) else {
       throw ServiceFailure(kind: .unreadable, message: "the answer with the access token")
     }
-    // Renewed in the last tenth of its life, so that it does not expire during a request.
+    // The token is renewed in the last tenth of its life, so that it does not expire during a request.
     let life = Duration.seconds(min(document.lifetime, Self.longestLife))
     return Registrar.AccessToken(
       text: document.token, renewal: uptime &+ (life / 10 * 9).wholeNanoseconds)
@@ -185,8 +187,7 @@ private struct TokenExchange: Sendable {
     }
   }
 
-  /// The failure for an error response: a final refusal if the service gives a reason or answers 401 or 403,
-  /// otherwise a failure that may pass.
+  /// The failure for an error response: final if the service gives a reason or answers 401 or 403, otherwise temporary.
   private func refusal(
     _ response: ClientResponse, _ kind: ServiceFailure.Kind
   ) -> ServiceFailure {

@@ -4,7 +4,7 @@ import RegentPlatform
 
 /// The time of the services, because a box without a battery clock starts in 1970.
 ///
-/// The `Date` of the first response is the anchor, from which the boot-time clock counts. So later changes of the
+/// The `Date` of the first response sets this clock, and the boot-time clock then advances it. So later changes of the
 /// wall clock do not affect expiries. Before the first response the wall clock is used.
 final class ServerClock: Sendable {
   private struct Anchor: Sendable {
@@ -14,7 +14,9 @@ final class ServerClock: Sendable {
 
   private struct ServerClockState: Sendable {
     var main: Anchor?
-    /// The clocks of services that differ from the main one, as learned from refused signed requests.
+    /// The clocks of services whose time differs from the main one.
+    ///
+    /// A service that refuses a signed request shows its time with the refusal.
     var own: [String: Anchor] = [:]
     var isWarned = false
   }
@@ -23,9 +25,10 @@ final class ServerClock: Sendable {
   private let uptime: @Sendable () -> UInt64
   private let state = Locked(ServerClockState())
 
-  /// Smaller differences in milliseconds are ignored, because a `Date` has whole seconds and arrives a moment later.
+  /// Smaller differences between a `Date` and this clock are ignored, in milliseconds: a `Date` has whole seconds and
+  /// arrives a moment later.
   private static let tolerance: Int64 = 5_000
-  /// A clock that is further off than this, in milliseconds, is wrong: services refuse its signed requests.
+  /// A device clock that is further off than this, in milliseconds, is wrong: services refuse its signed requests.
   private static let wrong: Int64 = 300_000
 
   init(
@@ -39,7 +42,7 @@ final class ServerClock: Sendable {
   /// This device's own clock, in seconds since 1970, right or wrong.
   var wallSeconds: Int64 { wall() / 1_000 }
 
-  /// The time with which expiries are compared.
+  /// The time of the services, with which expiries are compared.
   var now: Instant { Instant(milliseconds: state.withLock { time($0.main) }) }
 
   /// The time with which a request to this service is signed.
@@ -47,7 +50,7 @@ final class ServerClock: Sendable {
     Instant(milliseconds: state.withLock { time($0.own[service] ?? $0.main) })
   }
 
-  /// Learns from the `Date` of a response.
+  /// Learns the time from the `Date` of a response.
   ///
   /// - Returns: true once, if this device's clock is so wrong that the app should be told.
   func learn(_ date: Int64) -> Bool {
@@ -65,10 +68,10 @@ final class ServerClock: Sendable {
 
   /// Learns from the `Date` of a service that refused a signed request.
   ///
-  /// The next signature is not older than that.
+  /// The next signature is not older than that `Date`.
   ///
-  /// Small differences matter too: a service that has just started refuses requests signed before its start, and a
-  /// `Date` drops the fraction of a second.
+  /// Unlike in `learn`, small differences count: a service that has just started refuses requests signed before its
+  /// start, and a `Date` drops the fraction of a second.
   func correct(_ service: String, _ date: Int64) {
     state.withLock { state in
       let here = time(state.own[service] ?? state.main)
@@ -81,7 +84,7 @@ final class ServerClock: Sendable {
   /// Changes an invalid-certificate failure to a wrong clock, if earlier responses show that this device's clock is
   /// wrong.
   ///
-  /// The failed service sent no time of its own.
+  /// The failed service itself sent no time.
   func judged(_ failure: ServiceFailure) -> ServiceFailure {
     guard let main = state.withLock({ $0.main }) else { return failure }
     let ahead = wall() &- time(main)

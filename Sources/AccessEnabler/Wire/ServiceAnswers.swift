@@ -36,8 +36,8 @@ struct AnswerReader: Sendable {
         return mediaToken(try MediaTokenDocument(json: response.body))
       case .preauthorize:
         let document = try PreauthorizationDocument(json: response.body)
-        // An empty result is a null or empty list. A document without the member `resources` is not a response to
-        // this request.
+        // A result without allowed resources is an empty list or null. A document without the member `resources` is not
+        // a response to this request.
         guard !document.resources.isEmpty || response.names("resources") else {
           return .failed(unreadable("the answer has no list of resources", response))
         }
@@ -49,7 +49,8 @@ struct AnswerReader: Sendable {
             document.attributes.map { ($0.name, clear($0)) }, uniquingKeysWith: { _, last in last })
         )
       case .profileRequest:
-        // The content is opaque, but a web page, such as a captive portal's, is not a profile request.
+        // The profile request (the service's challenge) can be any text. But a web page, such as a captive portal's, is
+        // none.
         return response.isHTML || response.body.isEmpty
           ? .failed(unreadable("the answer is not one of this protocol", response))
           : .profileRequest(Base64.encode(response.body))
@@ -66,7 +67,7 @@ struct AnswerReader: Sendable {
           GrantedAuthentication(try AuthenticationDocument(json: response.body), response))
       case .deleteCode, .freePreview, .logout, .exchange:
         if operation == .logout, let ticket = response.header(Self.logoutTicket) { return .signedOut(ticket: ticket) }
-        // There is no content to parse, but a web page, such as a captive portal's, is not a confirmation.
+        // A confirmation has no content to parse. But a web page, such as a captive portal's, is not a confirmation.
         return response.isHTML
           ? .failed(unreadable("the answer is not one of this protocol", response)) : .done
       }
@@ -95,7 +96,7 @@ struct AnswerReader: Sendable {
 
   /// Decrypts an attribute if the app gave its key.
   ///
-  /// Otherwise returns it unchanged.
+  /// Otherwise returns the attribute unchanged.
   private func clear(_ attribute: UserMetadataDocument.Attribute) -> Metadata {
     let asItCame = Metadata(
       value: MetadataValue(attribute.value), isEncrypted: attribute.isEncrypted)
@@ -118,7 +119,7 @@ struct AnswerReader: Sendable {
     return asItCame
   }
 
-  /// The attributes that are a comma-separated list when encrypted in the short form.
+  /// The names of attributes whose encrypted value is a comma-separated list in the short form.
   private static let lists: Set = ["zip", "channelID"]
 
   /// The failure for an error response.
@@ -138,7 +139,7 @@ struct AnswerReader: Sendable {
       details: document?.details, retryAfter: response.retryAfter)
   }
 
-  /// Advice for a response from a proxy, another port or a captive portal instead of the service.
+  /// What the user can do when a proxy, another program or a captive portal answered in place of the service.
   private static func advice(_ response: ClientResponse) -> String {
     let status = Int(response.status.rawValue)
     if (301...308).contains(status), let location = response.header(.location) {
@@ -154,7 +155,7 @@ struct AnswerReader: Sendable {
       ? ": a web page; check the address, or sign in to the network first if it is a guest network's page" : ""
   }
 
-  /// The failure for a request without a response.
+  /// Converts the error of a request without a response to a service failure.
   static func failure(_ error: ClientError) -> ServiceFailure {
     let kind: ServiceFailure.Kind =
       switch error.kind {
@@ -173,14 +174,14 @@ struct AnswerReader: Sendable {
     case .unreachable(.refused): failure.absence = .refused
     default: break
     }
-    // These failures may pass, so the hint is appended to the message. A separate hint would mean that the box must
-    // be repaired.
+    // These failures may be temporary, so the hint is appended to the message. A failure with a separate hint
+    // (`failure.hint`) is one that only a repair of the box ends.
     switch error.kind {
     case .tls, .connectionLost, .redirectRefused, .malformed:
       if let hint = error.hint { failure.message += "; \(hint)" }
     default: break
     }
-    // The TLS library is missing. Only installing it helps, so tell the user that instead of advice about the
+    // The TLS library is missing. Only installing it helps, so the hint says that and gives no advice about the
     // network.
     if case .libraryMissing = error.kind { failure.hint = error.hint }
     return failure
@@ -199,7 +200,7 @@ extension MVPD {
 }
 
 extension GrantedAuthentication {
-  /// Determines the source from the response's header and from the prefix of the user id.
+  /// Determines the source of the sign-in from the response's header and from the prefix of the user id.
   fileprivate init(_ document: AuthenticationDocument, _ response: ClientResponse) {
     let source: SignIn.Source =
       switch response.source {
@@ -237,14 +238,14 @@ extension ClientResponse {
     body.firstRange(of: Array("\"\(member)\"".utf8)) != nil
   }
 
-  /// What decided, by the protocol's header: `mvpd`, `temppass` or `degradation`.
+  /// What allowed or denied the resource, by the protocol's header: `mvpd`, `temppass` or `degradation`.
   fileprivate var source: DecisionSource {
     header(HeaderName(known: PairingHeader.decisionSource)).flatMap(DecisionSource.init) ?? .mvpd
   }
 
   /// Whether a captive portal answered: with a page, or a redirect to one, where the service would send neither.
   fileprivate var isFromPortal: Bool {
-    // With TLS, no other server can answer in the service's place.
+    // With TLS, no other server can answer in place of the service.
     guard url.origin.scheme == .http else { return false }
     let status = Int(self.status.rawValue)
     if status == 511 { return true }
@@ -255,7 +256,7 @@ extension ClientResponse {
 
   /// Why the resource was denied, from a header.
   ///
-  /// Services send it even without enhanced errors.
+  /// Services send this header even to apps that have not turned on enhanced errors.
   fileprivate var decisionReason: EnhancedCode? {
     header(HeaderName(known: PairingHeader.decisionReason)).flatMap(EnhancedCode.init)
   }

@@ -5,9 +5,9 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Sends the machine's requests over HTTP, with the app's credentials.
+/// Sends the state machine's requests over HTTP, with the app's credentials.
 final class ServiceCaller: Sendable {
-  /// The answer, and whether the clock was found wrong.
+  /// The answer to a request, and whether the device's clock was found wrong.
   struct Outcome: Sendable {
     var answer: ServiceAnswer
     /// Whether this device's clock was found wrong for the first time.
@@ -75,7 +75,8 @@ final class ServiceCaller: Sendable {
     identity.withLock { $0.signedRequestorID = signedRequestorID }
   }
 
-  /// Sends a request, and repeats it while the service is unreachable, for as long as the request's patience allows.
+  /// Sends a request, and repeats it while the service is unreachable, for at most the time in the request's
+  /// `patience`.
   func perform(_ call: OutgoingCall, _ options: EnablerOptions) async -> Outcome {
     let began = Clocks.bootNanoseconds()
     func spent() -> Duration { .nanoseconds(Int64(clamping: Clocks.bootNanoseconds() &- began)) }
@@ -85,7 +86,8 @@ final class ServiceCaller: Sendable {
       isClockWrong = isClockWrong || outcome.isClockWrong
       outcome.isClockWrong = isClockWrong
       guard !isLast, case .failed(let failure) = outcome.answer else { return outcome }
-      // The last try is made when the patience ends, and needs some time for itself.
+      // A call is repeated while the service is unreachable, for the time `patience`. The last repetition starts at the
+      // end of that time. It must end before the deadline, so a fifth of the time is kept for it.
       let end = min(failure.patience(of: call.patience), call.deadline / 5 * 4)
       let (left, wanted) = (end - spent(), failure.retryAfter ?? .zero)
       guard left > .zero, wanted <= left else { return outcome }
@@ -97,9 +99,9 @@ final class ServiceCaller: Sendable {
     }
   }
 
-  /// The pause before the first repetition.
+  /// The pause before the first repetition of a failed request.
   ///
-  /// It doubles with each one.
+  /// It doubles with each repetition.
   private static let firstPause: Duration = .milliseconds(100)
 
   private func performOnce(_ call: OutgoingCall, _ options: EnablerOptions) async -> Outcome {
@@ -141,9 +143,9 @@ final class ServiceCaller: Sendable {
     guard let signer = try known.signer?.get() else { return try await send(wire, call, nil) }
     let first = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
     let response = try await send(wire, call, first)
-    // A 401 may mean that this device's clock was wrong, that the service started after the request was signed, or
-    // that the request arrived twice because a kept connection broke after a node had used its nonce. So correct the
-    // clock, sign again and repeat once, on a new connection to avoid the last case.
+    // A 401 may have three causes: this device's clock was wrong, the service started after the request was signed, or
+    // the request arrived twice (a kept connection broke after a node had used its nonce). So correct the clock, sign
+    // again and repeat once. A new connection avoids the last cause.
     guard response.status == Status(401), let date = response.serverDate else { return response }
     clock.correct(call.service, date)
     let second = signer.header(wire, requestor: requestor, at: clock.now(for: call.service))
@@ -158,7 +160,7 @@ final class ServiceCaller: Sendable {
     let device = DeviceFacts.headerValue(device, options)
     let extras = RegistrationExtras(device: device, options: options)
     var last: ClientResponse?
-    // A second token is needed if the first was revoked early, a third if the client was removed.
+    // A second access token is needed if the first was revoked early, a third if the service removed the client.
     for _ in 0..<3 {
       let token = try await registrar.token(
         for: call.service, refused: refused, uptime: Clocks.bootNanoseconds(),

@@ -13,9 +13,9 @@ struct WireCall: Sendable {
 }
 
 extension WireCall {
-  /// Adds the app's options.
+  /// Adds the app's options as query parameters.
   ///
-  /// Fields that the request has itself are not overridden.
+  /// Fields that the request already has are not overridden.
   mutating func add(_ options: EnablerOptions) {
     if let profile = options.applicationProfile {
       query.append((Field.applicationProfile, profile))
@@ -30,7 +30,7 @@ extension WireCall {
 }
 
 extension OutgoingCall {
-  /// The request's method, path and parameters.
+  /// The method, path and parameters of the HTTP request for a call.
   func wireCall(
     deviceID: String, options: EnablerOptions, numberMatching: Bool, codeLifetime: Duration?,
     wait: Int
@@ -100,20 +100,20 @@ extension OutgoingCall {
       call = WireCall(
         method: .get, path: Paths.platformPermissions, query: both, headers: [(.prefer, "wait=\(seconds)")])
       if let tag { call.headers.append((.ifNoneMatch, tag)) }
-    // Not used: this question goes to the daemon, not to a service.
+    // Never sent: this question goes to the daemon, not to a service.
     case .platform: call = WireCall(method: .get, path: "/")
     }
     call.add(options)
     return call
   }
 
-  /// The name of this platform, where the original SDK sends iOS or tvOS.
+  /// The device type that is sent, where the original SDK sends iOS or tvOS.
   private static let platformDevice = "linux"
 
   /// The parameters for a list of resources: one comma-separated value, which every service accepts.
   ///
-  /// If a name has a comma or is a Media RSS fragment, each name is a parameter of its own. A single one gets an
-  /// empty second parameter, so that the service does not split it.
+  /// If a name has a comma or is a Media RSS fragment, each name is a parameter of its own. A single name then gets an
+  /// empty second parameter, so that the service does not split the name at its commas.
   private func list(of resources: [String]) -> [(name: String, value: String)] {
     let isPlain = resources.allSatisfy { name in
       !name.contains(",") && !name.hasPrefix("<") && !name.hasPrefix(" ") && !name.hasSuffix(" ")
@@ -123,9 +123,9 @@ extension OutgoingCall {
     return each.count > 1 ? each : each + [(name: Field.resource, value: "")]
   }
 
-  /// The path of a code.
+  /// The URL path of a registration code.
   ///
-  /// Other services may use other letters, so the code is sent back unchanged.
+  /// Services of other makes may use other letters, so the code is sent back unchanged.
   private func codePath(_ code: String?) -> String {
     "/reggie/v1/\(segment(requestor))/regcode" + (code.map { "/" + segment($0) } ?? "")
   }

@@ -2,19 +2,17 @@ import RegentHTTPCodec
 public import RegentJSON
 public import RegentPairing
 
-// OAuth clients and their grants.
+// Calls of the admin client for OAuth clients and their grants.
 
 extension AdminClient {
-  /// Makes a client.
+  /// Makes an OAuth client of a requestor.
   ///
-  /// Only this response contains the client's secret.
-  ///
-  /// `members` are the options of `regentctl client add`.
+  /// Only this response contains the client's secret. `members` are the options of `regentctl client add`.
   public func addClient(to requestor: RequestorID, _ members: JSONObject) async throws(AdminError) -> IssuedClient {
     try await document(.post, AdminPaths.clients(of: requestor.text), members)
   }
 
-  /// All clients, or those of one requestor.
+  /// All OAuth clients, or those of one requestor.
   public func clients(of requestor: RequestorID? = nil) async throws(AdminError) -> [ClientEntry] {
     try await wholeList(AdminPaths.clients, query: [("requestor", requestor?.text)]) { $0.id.text }
   }
@@ -23,12 +21,12 @@ extension AdminClient {
     try await document(.get, AdminPaths.one(AdminPaths.clients, id.text))
   }
 
-  /// Changes the scope, name or other metadata of a client.
+  /// Changes the scope, name or other metadata of an OAuth client.
   public func setClient(_ id: ClientID, _ members: JSONObject) async throws(AdminError) -> ClientEntry {
     try await document(.patch, AdminPaths.one(AdminPaths.clients, id.text), members)
   }
 
-  /// Removes a client with all its grants, and returns how many devices were signed out.
+  /// Removes an OAuth client with all its grants, and returns how many devices were signed out.
   public func removeClient(_ id: ClientID) async throws(AdminError) -> CountDocument {
     try await document(.delete, AdminPaths.one(AdminPaths.clients, id.text))
   }
@@ -49,17 +47,17 @@ extension AdminClient {
     try await list(AdminPaths.clientInvitations)
   }
 
-  /// Revokes an initial access token; clients that registered with it stay.
+  /// Revokes an initial access token for OAuth clients; clients that registered with it stay.
   public func revokeClientInvitation(_ id: EnrolmentID) async throws(AdminError) {
     try await act(.post, AdminPaths.act(AdminPaths.clientInvitations, id.text, "revoke"))
   }
 
-  /// The grants of all clients, or of one.
+  /// The grants that viewers gave all OAuth clients, or one of them.
   public func grants(of client: ClientID? = nil) async throws(AdminError) -> [GrantEntry] {
     try await wholeList(AdminPaths.grants, query: [("client", client?.text)]) { $0.id.text }
   }
 
-  /// Revokes a grant and ends its sign-in.
+  /// Revokes an OAuth client's grant and ends its sign-in.
   public func revokeGrant(_ id: GrantID) async throws(AdminError) -> CountDocument {
     try await document(.post, AdminPaths.act(AdminPaths.grants, id.text, "revoke"))
   }

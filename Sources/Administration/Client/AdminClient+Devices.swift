@@ -3,12 +3,12 @@ import RegentJSON
 public import RegentPairing
 
 extension AdminClient {
-  /// The codes that the service still has.
+  /// The registration codes that the service has not deleted yet, in every state.
   public func codes() async throws(AdminError) -> [CodeEntry] {
     try await wholeList(AdminPaths.codes) { (code: CodeEntry) in code.id.text }
   }
 
-  /// Finds a code by its letters on the screen or by its record's id.
+  /// Finds a registration code by its letters on the screen or by its record's id.
   public func code(_ code: String) async throws(AdminError) -> CodeEntry {
     try await document(.get, AdminPaths.one(AdminPaths.codes, segment(code)))
   }
@@ -17,7 +17,7 @@ extension AdminClient {
     try await document(.post, AdminPaths.act(AdminPaths.codes, segment(code), "withdraw"))
   }
 
-  /// Approves a code on behalf of a viewer who cannot do it.
+  /// Approves a registration code on behalf of a viewer who cannot do it.
   public func approve(_ code: String, for viewer: CodeApproval) async throws(AdminError)
     -> CodeEntry
   {
@@ -25,7 +25,7 @@ extension AdminClient {
       .post, AdminPaths.act(AdminPaths.codes, segment(code), "approve"), viewer.object)
   }
 
-  /// The signed-in devices, page by page.
+  /// Requests the sign-ins of devices, page by page.
   public func signIns(
     of requestor: RequestorID? = nil, _ take: ([SignInEntry]) -> Void
   ) async throws(AdminError) {
@@ -38,24 +38,25 @@ extension AdminClient {
     try await document(.get, AdminPaths.one(AdminPaths.signIns, id.text))
   }
 
-  /// The sign-ins of one device, by its short name or its own id.
+  /// The sign-ins of one device, found by its short name or the id that it calls itself.
   public func device(_ id: String) async throws(AdminError) -> [SignInEntry] {
     try await list(AdminPaths.devices, query: [("id", id)])
   }
 
-  /// Every check that decides whether a device may watch, in order; for one title if `title` is given.
+  /// The results of all checks that decide whether a device may watch, in order; with `title`, whether it may watch
+  /// that title.
   public func why(_ id: String, title: String?) async throws(AdminError) -> [Finding] {
     try await list(AdminPaths.why, query: [("id", id), ("resource", title)])
   }
 
-  /// Sets an operator's name for a device; nil removes it.
+  /// Sets the name that an operator gives a device; nil removes the name.
   public func renameDevice(_ id: String, _ name: String?) async throws(AdminError) {
     try await act(
       .patch, AdminPaths.devices, query: [("id", id)],
       ["name": name.map(JSONValue.string) ?? .null])
   }
 
-  /// Signs a device out everywhere, and returns how many sign-ins ended.
+  /// Signs a device out at all requestors, and returns how many sign-ins ended.
   public func signOutDevice(_ id: String) async throws(AdminError) -> CountDocument {
     try await document(.delete, AdminPaths.devices, query: [("id", id)])
   }
@@ -105,7 +106,7 @@ extension AdminClient {
     try await document(.post, AdminPaths.verifyToken, question.object)
   }
 
-  /// The temporary passes in use, page by page.
+  /// Requests the temporary passes in use, page by page.
   public func passes(
     of requestor: RequestorID?, at provider: ProviderID?, _ take: ([PassEntry]) -> Void
   ) async throws(AdminError) {
@@ -114,7 +115,7 @@ extension AdminClient {
       after: { (pass: PassEntry) in pass.place }, take)
   }
 
-  /// Resets temporary passes, so that they can be used from the beginning; returns how many were reset.
+  /// Resets temporary passes, so that they can be used again in full; returns how many were reset.
   public func resetPass(_ reset: PassReset) async throws(AdminError) -> CountDocument {
     try await document(.post, AdminPaths.resetPass, reset.object)
   }

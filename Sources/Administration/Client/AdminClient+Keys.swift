@@ -3,7 +3,7 @@ import RegentJSON
 public import RegentPairing
 
 extension AdminClient {
-  /// Makes a key pair that signs a requestor's calls.
+  /// Makes a key pair that signs the requests of a requestor's apps.
   ///
   /// Only this response contains its secret.
   public func issueKey(to requestor: RequestorID) async throws(AdminError) -> IssuedKey {
@@ -23,9 +23,10 @@ extension AdminClient {
     try await document(.post, AdminPaths.act(AdminPaths.keys, key.text, "retire"))
   }
 
-  /// Revokes a key pair: calls that it signs are refused from now on.
+  /// Revokes a key pair: requests that it signs are refused from now on.
   ///
-  /// With `rows`, the requestor's devices are also signed out.
+  /// With `rows`, which revokes the pair that signs the requestor's database rows, the requestor's devices are also
+  /// signed out.
   public func revokeKey(_ key: PublicKey, rows: Bool) async throws(AdminError) -> KeyPairEntry {
     try await document(
       .post, AdminPaths.act(AdminPaths.keys, key.text, "revoke"), ["rows": .bool(rows)])
@@ -78,7 +79,7 @@ extension AdminClient {
     try await document(.get, AdminPaths.one(AdminPaths.signingKeys, id.text))
   }
 
-  /// Makes a new signing key.
+  /// Makes a new key for signing tokens.
   ///
   /// It is published now, and signs when every verifier has had time to fetch it.
   public func rotateSigningKey(
@@ -89,12 +90,12 @@ extension AdminClient {
     return try await document(.post, AdminPaths.rotateSigningKey, members)
   }
 
-  /// Retires a signing key; it stays published until the last token that it signed has expired.
+  /// Retires a key for signing tokens; it stays published until the last token that it signed has expired.
   public func retireSigningKey(_ id: SigningKeyID) async throws(AdminError) -> SigningKeyEntry {
     try await document(.post, AdminPaths.act(AdminPaths.signingKeys, id.text, "retire"))
   }
 
-  /// Encrypts the data keys with a new master key.
+  /// Makes the service encrypt its data keys with a new master key.
   public func changeMasterKey() async throws(AdminError) -> Finding {
     try await document(.post, AdminPaths.changeMasterKey)
   }

@@ -1,7 +1,7 @@
 import RegentHTTPCodec
 import RegentJSON
 
-// Imports of thousands of accounts, in batches of one transaction each.
+// Calls of the admin client that import thousands of accounts, in batches of one transaction each.
 
 extension AdminClient {
   /// Adds or changes up to ``AdminPaths/page`` accounts in one transaction.
@@ -9,7 +9,8 @@ extension AdminClient {
     try await document(.post, AdminPaths.manyAccounts, AccountBatch(changes).object)
   }
 
-  /// Checks up to ``AdminPaths/page`` password hashes of another program, without writing anything.
+  /// Checks whether the service accepts up to ``AdminPaths/page`` password hashes of another program, without writing
+  /// anything.
   public func look(at questions: [HashQuestion]) async throws(AdminError) -> [HashAnswer] {
     try await list(AdminPaths.hashes, method: .post, HashQuestions(questions).object)
   }
@@ -17,7 +18,8 @@ extension AdminClient {
 
 /// Divides a list into batches of at most `count` entries and `bytes` bytes.
 ///
-/// The default is far below the 256 KiB that a service accepts in one request unless it is configured otherwise.
+/// The default for `bytes` is far below the 256 KiB that a service accepts in one request, unless the service is
+/// configured otherwise.
 package func batches<Element: AdminDocument>(
   of all: [Element], count: Int = AdminPaths.page, bytes: Int = 64 << 10
 ) -> [[Element]] {

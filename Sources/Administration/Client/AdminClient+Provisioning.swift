@@ -11,7 +11,7 @@ extension AdminClient {
     try await document(.get, AdminPaths.requestor(id.text))
   }
 
-  /// Adds a requestor; an equal existing one stays unchanged.
+  /// Adds a requestor; if an equal one exists, it stays unchanged.
   public func add(_ id: RequestorID, _ patch: Patch<Requestor>)
     async throws(AdminError) -> Saved<Requestor>
   {
@@ -38,7 +38,7 @@ extension AdminClient {
     try await document(.get, AdminPaths.provider(id.text))
   }
 
-  /// Adds a provider; an equal existing one stays unchanged.
+  /// Adds a provider; if an equal one exists, it stays unchanged.
   public func add(_ id: ProviderID, _ patch: Patch<Provider>)
     async throws(AdminError) -> Saved<Provider>
   {
@@ -93,9 +93,8 @@ extension AdminClient {
 
   /// Adds an account.
   ///
-  /// An equal existing one stays unchanged; one with another password is refused.
-  ///
-  /// An account without a password cannot sign in.
+  /// If an equal account exists, it stays unchanged. If one with another password exists, the call is refused. An
+  /// account without a password cannot sign in.
   public func add(
     _ provider: ProviderID, _ name: AccountName, _ patch: Patch<Account>, password: String?
   ) async throws(AdminError) -> Saved<Account> {
@@ -140,7 +139,7 @@ extension AdminClient {
     try await document(.get, AdminPaths.one(AdminPaths.entitlements, id.text))
   }
 
-  /// Adds an entitlement rule; an equal existing one stays unchanged.
+  /// Adds an entitlement rule; if an equal one exists, it stays unchanged.
   public func add(_ rule: EntitlementRequest) async throws(AdminError) -> Saved<Entitlement> {
     try await document(.put, AdminPaths.entitlements(of: rule.provider.text), rule.object)
   }

@@ -2,9 +2,9 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPairing
 
-/// Encodes typed text as one segment of a path.
+/// Encodes text that an operator typed as one segment of a path.
 ///
-/// Text that cannot be one segment becomes `-`, which matches nothing, so that it cannot address another resource.
+/// Text that cannot be one segment becomes `-`, which matches no record. It can therefore not address another resource.
 func segment(_ text: String) -> String {
   let isPath = text.isEmpty || text == "." || text == ".." || text.utf8.contains(0x2F)
   return isPath ? "-" : PercentEncoding.component(text)
@@ -46,7 +46,7 @@ extension AdminClient {
     try await document(.post, AdminPaths.backups)
   }
 
-  /// Reads up to ``AdminPaths/backupPart`` bytes of a copy; empty beyond its end.
+  /// Reads up to ``AdminPaths/backupPart`` bytes of the service's copy of its database; empty beyond its end.
   public func backupPart(_ id: String, from offset: Int64) async throws(AdminError) -> [UInt8] {
     try await send(
       .get, AdminPaths.one(AdminPaths.backups, segment(id)), [("offset", String(offset))])
@@ -54,7 +54,7 @@ extension AdminClient {
 
   /// Makes the service delete its copy of the database.
   ///
-  /// If `wasKept`, the caller has saved the whole copy, and `doctor` counts it as the last backup.
+  /// `wasKept` says that the caller has saved the whole copy. `doctor` then counts it as the last backup.
   public func dropBackup(_ id: String, wasKept: Bool) async throws(AdminError) {
     try await act(
       .delete, AdminPaths.one(AdminPaths.backups, segment(id)), query: [("kept", wasKept ? "true" : nil)])

@@ -73,7 +73,7 @@ extension AdminClient {
     return all
   }
 
-  /// Sends a call whose response has no content.
+  /// Sends a request to the admin interface whose response has no content.
   func act(
     _ method: Method, _ path: String, query: [(name: String, value: String?)] = [],
     _ body: JSONObject? = nil
@@ -89,7 +89,7 @@ extension AdminClient {
     return try readJSON(bytes)
   }
 
-  /// Sends a call and returns the body of its response.
+  /// Sends a request to the admin interface and returns the body of its response.
   func send(
     _ method: Method, _ path: String, _ query: [(name: String, value: String?)],
     _ body: JSONObject? = nil
@@ -105,7 +105,8 @@ extension AdminClient {
         request.addHeader(name, invoker)
       }
       if body != nil { request.addHeader(.contentType, "application/json") }
-      // Copying and verifying a large database takes minutes; an operator can end a call earlier with Ctrl-C.
+      // The deadline is long, because copying and verifying a large database takes minutes. An operator can end the
+      // command earlier with Ctrl-C.
       request.deadline = .seconds(600)
       request.responseLimit = 64 << 20
       response = try await client.send(request)
@@ -116,7 +117,7 @@ extension AdminClient {
     throw refusal(response)
   }
 
-  /// The error in the response, or an explanation if the peer is not a Regent service.
+  /// Reads the error from a response, or explains that the peer is not a Regent service.
   private func refusal(_ response: ClientResponse) -> AdminError {
     if let object = try? JSONValue(reading: response.body).object,
       let error = try? AdminError(object)

@@ -47,77 +47,77 @@
 ///
 /// Lists that may be long take `after` (the last id seen) and `limit`.
 public enum AdminPaths {
-  /// The maximum number of entries in one response.
+  /// The maximum number of entries of a list in one response.
   public static let page = 500
   /// The header in which root's client names the person behind it (`sudo`).
   public static let invokerHeader = "X-Regent-Invoker"
-  /// The maximum number of bytes of a backup in one response.
+  /// The maximum number of bytes of a backup that one response contains.
   public static let backupPart = 1 << 20
 
-  /// The version, start and public address of the running service.
+  /// The path of the running service's version, start and public address.
   public static let service = "/v1/service"
   public static let requestors = "/v1/requestors"
   public static let providers = "/v1/providers"
   public static let statements = "/v1/statements"
   public static let codes = "/v1/codes"
-  /// The signed-in devices.
+  /// The path of the signed-in devices.
   public static let signIns = "/v1/sign-ins"
   public static let devices = "/v1/devices"
-  /// Why a device may or may not watch a title.
+  /// The path that says why a device may or may not watch a title.
   public static let why = "/v1/why"
-  /// Boxes that share their sign-in with apps.
+  /// The path of the boxes that share their sign-in with apps.
   public static let boxes = "/v1/boxes"
-  /// Browser sessions.
+  /// The path of the browser sessions.
   public static let sessions = "/v1/sessions"
-  /// OAuth clients.
+  /// The path of the OAuth clients.
   public static let clients = "/v1/clients"
-  /// Initial access tokens, with which OAuth clients register themselves.
+  /// The path of the initial access tokens, with which OAuth clients register themselves.
   public static let clientInvitations = "/v1/client-invitations"
-  /// The grants of OAuth clients.
+  /// The path of the grants of OAuth clients.
   public static let grants = "/v1/grants"
-  /// The key pairs of all requestors.
+  /// The path of the key pairs of all requestors.
   public static let keys = "/v1/keys"
-  /// Invitations with which new boxes get their key pairs.
+  /// The path of the invitations with which new boxes get their key pairs.
   public static let invitations = "/v1/invitations"
-  /// Entitlement rules.
+  /// The path of the entitlement rules.
   public static let entitlements = "/v1/entitlements"
-  /// Verifies a media token.
+  /// The path that verifies a media token.
   public static let verifyToken = "/v1/tokens/verify"
-  /// Temporary passes in use.
+  /// The path of the temporary passes in use.
   public static let passes = "/v1/temporary-passes"
-  /// Resets temporary passes.
+  /// The path that resets temporary passes.
   public static let resetPass = "/v1/temporary-passes/reset"
-  /// The keys that sign tokens.
+  /// The path of the keys that sign tokens.
   public static let signingKeys = "/v1/signing-keys"
-  /// Makes a new signing key.
+  /// The path that makes a new key for signing tokens.
   public static let rotateSigningKey = "/v1/signing-keys/rotate"
-  /// Encrypts the data keys with a new master key.
+  /// The path that encrypts the data keys with a new master key.
   public static let changeMasterKey = "/v1/master-key/change"
   public static let audit = "/v1/audit"
-  /// The number of the newest audit entry.
+  /// The path of the number of the newest audit entry.
   public static let newestAudit = "/v1/audit/newest"
-  /// The nodes that share a store.
+  /// The path of the nodes that share a store.
   public static let nodes = "/v1/nodes"
-  /// The statistics of today.
+  /// The path of today's statistics.
   public static let stats = "/v1/stats"
-  /// The findings of the service's own checks.
+  /// The path of the findings of the service's own checks.
   public static let doctor = "/v1/doctor"
-  /// Copies of the database, to be fetched as backups.
+  /// The path of copies of the database, to be fetched as backups.
   public static let backups = "/v1/backups"
 
   public static func requestor(_ id: String) -> String { "\(requestors)/\(id)" }
   public static func keys(of requestor: String) -> String { "\(requestors)/\(requestor)/keys" }
-  /// The software statements of a requestor's applications.
+  /// The path of the software statements of a requestor's applications.
   public static func statements(of requestor: String) -> String {
     "\(requestors)/\(requestor)/statements"
   }
-  /// A requestor's invitations of new boxes.
+  /// The path of a requestor's invitations of new boxes.
   public static func invitations(of requestor: String) -> String {
     "\(requestors)/\(requestor)/invitations"
   }
-  /// A requestor's OAuth clients.
+  /// The path of a requestor's OAuth clients.
   public static func clients(of requestor: String) -> String { "\(requestors)/\(requestor)/clients" }
-  /// A requestor's initial access tokens, with which OAuth clients register themselves.
+  /// The path of a requestor's initial access tokens, with which OAuth clients register themselves.
   public static func clientInvitations(of requestor: String) -> String {
     "\(requestors)/\(requestor)/client-invitations"
   }
@@ -129,24 +129,24 @@ public enum AdminPaths {
   }
   public static func provider(_ id: String) -> String { "\(providers)/\(id)" }
   public static func accounts(of provider: String) -> String { "\(providers)/\(provider)/accounts" }
-  /// One account of a provider.
+  /// The path of one account of a provider.
   ///
-  /// Its name is a query parameter, because it may contain a slash.
+  /// The account's name is a query parameter, because it may contain a slash.
   public static func account(of provider: String) -> String { "\(providers)/\(provider)/account" }
   public static func password(of provider: String) -> String {
     "\(providers)/\(provider)/account/password"
   }
-  /// Adds or changes several hundred accounts in one call.
+  /// The path that adds or changes several hundred accounts in one request.
   public static let manyAccounts = "/v1/accounts"
-  /// Checks password hashes before they are imported.
+  /// The path that checks password hashes before they are imported.
   public static let hashes = "/v1/accounts/hashes"
-  /// A provider's entitlement rules.
+  /// The path of a provider's entitlement rules.
   public static func entitlements(of provider: String) -> String {
     "\(providers)/\(provider)/entitlements"
   }
-  /// One entry of a list, by its id.
+  /// The path of one entry of a list, by its id.
   public static func one(_ list: String, _ id: String) -> String { "\(list)/\(id)" }
-  /// An action on one entry of a list.
+  /// The path of an action on one entry of a list.
   public static func act(_ list: String, _ id: String, _ verb: String) -> String {
     "\(list)/\(id)/\(verb)"
   }

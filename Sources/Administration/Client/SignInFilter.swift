@@ -1,16 +1,16 @@
 public import RegentPairing
 
-/// Selects sign-ins for a list; a property that is nil does not restrict it.
+/// Selects devices' sign-ins for a list; a property that is nil does not restrict the list.
 public struct SignInFilter: Hashable, Sendable {
   public var requestor: RequestorID?
   public var provider: ProviderID?
-  /// The viewer's account name, at any provider.
+  /// Selects sign-ins of accounts with this name, at any provider.
   public var account: AccountName?
-  /// The visitor id that the app reported.
+  /// Selects sign-ins whose app reported this visitor id.
   public var visitorID: String?
-  /// Only sign-ins from this time on.
+  /// Selects only sign-ins from this time on.
   public var since: Instant?
-  /// Only sign-ins before this time.
+  /// Selects only sign-ins before this time.
   public var before: Instant?
 
   public init() {}
@@ -18,9 +18,9 @@ public struct SignInFilter: Hashable, Sendable {
   /// Whether the filter restricts the list at all.
   public var isNarrow: Bool { self != SignInFilter() }
 
-  /// Whether a sign-in matches.
+  /// Whether a sign-in matches the filter.
   ///
-  /// The service filters as well, but an earlier version of it filters by requestor only and returns the others too.
+  /// The service filters too. But an earlier version filters by requestor only and returns the other sign-ins as well.
   func includes(_ signIn: SignInEntry) -> Bool {
     (requestor == nil || requestor == signIn.requestor)
       && (provider == nil || provider == signIn.provider)
@@ -49,8 +49,8 @@ extension AdminClient {
   ) async throws -> AuthenticationID? {
     var (last, left, isFiltered) = (after, limit, true)
     while true {
-      // A service that does not filter is asked for full pages, because a short page might contain no matching
-      // sign-in.
+      // An earlier version of the service does not filter by all properties. It is asked for full pages, because a
+      // short page might contain no matching sign-in.
       let asked = isFiltered ? min(left, AdminPaths.page) : AdminPaths.page
       let page: [SignInEntry] = try await list(
         AdminPaths.signIns, query: filter.query + [("after", last?.text), ("limit", String(asked))])

@@ -3,14 +3,15 @@ import RegentPairing
 
 /// A JSON document of the admin interface.
 ///
-/// The same type reads and writes it, so that client and service agree.
-///
-/// A type that is also `Codable` needs no further code. The others check or convert their members.
+/// The same type reads and writes the document, so that client and service agree. A type that is also `Codable` needs
+/// no further code. The others check or convert their members.
 public protocol AdminDocument: Sendable {
-  /// Reads the members. An optional member that is missing gets its default; unknown members are ignored.
+  /// Reads the document's members.
+  ///
+  /// An optional member that is missing gets its default. Unknown members are ignored.
   init(_ object: JSONObject) throws(JSONShapeError)
 
-  /// The document as JSON, without members that have no value.
+  /// The document as a JSON object, without members that have no value.
   var object: JSONObject { get }
 }
 
@@ -38,7 +39,7 @@ extension JSONObject {
     try (optionalArray(name) ?? []).map { value throws(JSONShapeError) in try Document(value: value, named: name) }
   }
 
-  /// Reads an identifier and checks it against the rule of its kind.
+  /// Reads an optional identifier and checks it against the rule of its kind; nil when it is missing.
   func identifier<Kind>(_ name: String) throws(JSONShapeError) -> Identifier<Kind> {
     guard let identifier = try optionalIdentifier(name) as Identifier<Kind>? else {
       throw JSONShapeError(name: name, expected: "a name", isMissing: true)
@@ -46,7 +47,7 @@ extension JSONObject {
     return identifier
   }
 
-  /// Reads an optional identifier.
+  /// Reads an optional identifier; nil when the member is missing.
   func optionalIdentifier<Kind>(_ name: String) throws(JSONShapeError) -> Identifier<Kind>? {
     guard let text = try optionalString(name) else { return nil }
     guard let identifier = Identifier<Kind>(text) else {
@@ -55,7 +56,7 @@ extension JSONObject {
     return identifier
   }
 
-  /// Reads an optional duration of at least one millisecond.
+  /// Reads an optional duration of at least one millisecond; nil when the member is missing.
   func optionalSpan(_ name: String) throws(JSONShapeError) -> Duration? {
     guard let milliseconds = try optionalInt64(name) else { return nil }
     guard (1...Self.longestSpan).contains(milliseconds) else {
@@ -64,7 +65,7 @@ extension JSONObject {
     return .milliseconds(milliseconds)
   }
 
-  /// Reads an optional whole number, which must be in `range`.
+  /// Reads an optional whole number, which must be in `range`; nil when the member is missing.
   func optionalInteger(_ name: String, _ range: ClosedRange<Int>) throws(JSONShapeError) -> Int? {
     guard let number = try optionalInt64(name) else { return nil }
     guard let number = Int(exactly: number), range.contains(number) else {
@@ -74,7 +75,7 @@ extension JSONObject {
     return number
   }
 
-  /// Reads an optional word, which must be a case of `Word`.
+  /// Reads an optional text, which must be one of the words of the enumeration `Word`.
   func optionalWord<Word: RawRepresentable & CaseIterable>(
     _ name: String, _: Word.Type = Word.self
   ) throws(JSONShapeError) -> Word? where Word.RawValue == String {
@@ -86,7 +87,7 @@ extension JSONObject {
     return word
   }
 
-  /// Reads a word, which must be a case of `Word`.
+  /// Reads a text, which must be one of the words of the enumeration `Word`.
   func word<Word: RawRepresentable & CaseIterable>(
     _ name: String, _ type: Word.Type = Word.self
   ) throws(JSONShapeError) -> Word where Word.RawValue == String {
@@ -96,14 +97,14 @@ extension JSONObject {
     return word
   }
 
-  /// Ten years in milliseconds.
+  /// The longest duration that a setting may have: ten years in milliseconds.
   ///
   /// No setting needs more, and sums of such values cannot overflow.
   private static let longestSpan: Int64 = 3_652 * 86_400_000
 }
 
 extension IdentifierKind {
-  /// What identifiers of the kind may contain, for error messages.
+  /// The rule for the characters and length of this kind of identifier, for error messages.
   fileprivate static var rule: String {
     Self.allows(" ")
       ? "1 to \(longest) bytes of text without control characters"
@@ -111,7 +112,7 @@ extension IdentifierKind {
   }
 }
 
-// MARK: - Writing
+// MARK: - Writing documents
 
 extension JSONObject {
   mutating func set(_ name: String, _ text: String?) {

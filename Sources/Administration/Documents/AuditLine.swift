@@ -8,15 +8,15 @@ public struct AuditLine: AdminDocument, Codable, Hashable {
   /// Numbers have no gaps, so a deleted entry is noticed.
   public let number: Int64
   public let at: Instant
-  /// The actor: `operator root`, `viewer cable/anna`, `device acme`, `service`.
+  /// Who caused the entry: `operator root`, `viewer cable/anna`, `device acme` or `service`.
   public let actor: String
-  /// The action, as a stable name such as `code.approve`.
+  /// The stable name of the action, for example `code.approve`.
   public let action: String
-  /// The id of the object of the action.
+  /// The id of the record that the action was about.
   public let subject: String
-  /// `done`, `refused` or `failed`.
+  /// How the action ended: `done`, `refused` or `failed`.
   public let outcome: String
-  /// More information in plain words; never a secret.
+  /// More information about the action in plain words; never a secret.
   @Ruled<Detail> public private(set) var detail: String
 
   public init(
@@ -33,7 +33,9 @@ public struct AuditLine: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A text that is empty when the member is missing, and left out when empty.
+/// The rule for a text member of a document that may be empty.
+///
+/// A missing member is read as empty, and an empty text is left out when it is written.
 public enum Detail: MemberRule {
   public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> String {
     try object.optionalString(name) ?? ""

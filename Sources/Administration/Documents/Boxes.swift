@@ -19,7 +19,7 @@ public struct BoxEntry: AdminDocument, Codable, Hashable {
     }
   }
 
-  /// A viewer's decision about an app.
+  /// A viewer's decision whether an app may use the box's account.
   public struct Permission: Codable, Hashable, Sendable {
     public var app: String
     public var requestor: RequestorID
@@ -36,11 +36,11 @@ public struct BoxEntry: AdminDocument, Codable, Hashable {
 
   /// The id that the box puts into its assertions.
   public var id: BoxID
-  /// The short name of its device, as the `device` commands take it.
+  /// The short name of the box's device, as the `device` commands take it.
   public var device: String
-  /// The device's own name for itself; untrusted text.
+  /// The name that the device gives itself; untrusted text.
   public var name: String?
-  /// The box maker's requestor.
+  /// The requestor of the box's maker.
   public var requestor: RequestorID
   public var provider: ProviderID
   public var account: AccountName?

@@ -1,10 +1,11 @@
-/// The common names of a browser and its system, from the User-Agent: "Safari on iPhone", "Firefox on Linux".
+/// Guesses the common names of a browser and its system from the User-Agent header, such as "Safari on iPhone" or
+/// "Firefox on Linux".
 ///
-/// A guess for lists. The User-Agent itself is untrusted text and stays in the document.
+/// Lists show it. The User-Agent itself is untrusted text and stays in the document.
 public enum BrowserName {
-  /// Returns the name.
+  /// Returns the names of the browser and its system.
   ///
-  /// Unknown parts are left out; if both are unknown, the first word of the User-Agent is returned.
+  /// Unknown parts are left out. If both are unknown, the first word of the User-Agent is returned.
   public static func text(of userAgent: String) -> String {
     let browser = browsers.first { userAgent.contains($0.word) }?.name
     let system = systems.first { userAgent.contains($0.word) }?.name
@@ -15,7 +16,7 @@ public enum BrowserName {
     }
   }
 
-  // Newer browsers also contain the names of older ones in their User-Agent, so the most specific word comes first.
+  // Newer browsers also name older ones in their User-Agent. The words of newer browsers therefore come first.
   private static let browsers: [(word: String, name: String)] = [
     ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("Edg/", "Edge"), ("OPR/", "Opera"),
     ("SamsungBrowser/", "Samsung Internet"), ("DuckDuckGo/", "DuckDuckGo"), ("Vivaldi/", "Vivaldi"),

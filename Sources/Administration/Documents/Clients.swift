@@ -2,10 +2,12 @@ public import RegentPairing
 
 /// How an OAuth client authenticates itself.
 public enum ClientKind: String, AdminWord {
-  /// It does not, because every viewer can have a copy of the client and its secrets.
+  /// The client does not authenticate itself.
+  ///
+  /// Every viewer can have a copy of it, so a secret in it would be known.
   case `public`
   case secret
-  /// With a signature of its own key (`private_key_jwt`).
+  /// The client authenticates itself with a signature of its own key (`private_key_jwt`).
   case keys
 }
 
@@ -13,16 +15,16 @@ public enum ClientKind: String, AdminWord {
 public struct ClientEntry: AdminDocument, Codable, Hashable {
   public let id: ClientID
   public let requestor: RequestorID
-  /// The name that the phone's page shows.
+  /// The client's name, as the phone's page shows it.
   public let name: String
-  /// Who vouches for the client: `operator`, `statement`, `invited` or `itself`.
+  /// Who registered or confirmed the client: `operator`, `statement`, `invited` or `itself`.
   public let origin: String
   public let kind: ClientKind
-  /// The algorithm that signs its tokens, such as `ES256`.
+  /// The algorithm that signs the client's tokens, such as `ES256`.
   public let algorithm: String
-  /// The scope that it may request, separated by spaces.
+  /// The scope that the client may request, separated by spaces.
   public let scope: String
-  /// The audience of its access tokens; nil for this service.
+  /// The audience of the client's access tokens; nil when they are for this service.
   public let audience: String?
   public let created: Instant
 
@@ -42,12 +44,12 @@ public struct ClientEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A new client.
+/// A new OAuth client.
 ///
 /// Only this response contains its secret.
 public struct IssuedClient: AdminDocument, Codable {
   public let id: ClientID
-  /// Nil for a client that is public or has its own key.
+  /// The client's secret; nil for a client that is public or has its own key.
   public let secret: String?
   /// The issuer URL that the client must be configured with.
   public let issuer: String
@@ -65,14 +67,14 @@ public struct IssuedClient: AdminDocument, Codable {
 public struct ClientInvitationEntry: AdminDocument, Codable, Hashable {
   public let id: EnrolmentID
   public let requestor: RequestorID
-  /// The number of clients that may register with it.
+  /// The number of clients that may register with this initial access token.
   public let uses: Int64
-  /// The number of clients that have registered with it.
+  /// The number of clients that have registered with this initial access token.
   public let used: Int64
   public let created: Instant
   public let expires: Instant
 
-  /// The default lifetime in seconds.
+  /// The default lifetime of an initial access token in seconds.
   public static let usualSeconds = 86_400
   public static let mostSeconds = 365 * 86_400
 
@@ -109,23 +111,24 @@ public struct IssuedClientInvitation: AdminDocument, Codable {
   }
 }
 
-/// A grant in a list: what a viewer gave a client on one device.
+/// A grant in a list: a viewer's permission for an OAuth client to use a sign-in on one device.
 public struct GrantEntry: AdminDocument, Codable, Hashable {
   public let id: GrantID
   public let client: ClientID
   /// The client's name on the phone's page; nil while the grant is not valid.
   public let name: String?
-  /// The viewer who gave it, as `provider/account`; nil for a guest, and while the grant is not valid.
+  /// The viewer who gave the grant, as `provider/account`; nil for a guest, and while the grant is not valid.
   public let viewer: String?
-  /// `good`; `paused` while its account or integration is switched off; `over` when one of these was removed.
+  /// The state of the grant: `good`; `paused` while its account or integration is switched off; `over` when one of
+  /// these was removed.
   public let state: String
   public let scope: String
-  /// Whether each use of a token must prove possession of a key (DPoP).
+  /// Whether each use of a token must prove possession of a key (DPoP, RFC 9449).
   public let bound: Bool
   public let created: Instant
-  /// When its refresh token was last used.
+  /// The time at which the grant's refresh token was last used.
   public let used: Instant
-  /// When it expires unless it is used before.
+  /// The time at which the grant expires unless it is used before.
   public let expires: Instant
 
   public init(

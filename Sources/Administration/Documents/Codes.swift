@@ -6,13 +6,14 @@ public import RegentPairing
 public struct CodeEntry: AdminDocument, Codable, Hashable {
   public var id: RegistrationID
   public var requestor: RequestorID
-  /// The state: `offered`, `opened`, `claimed`, `approved`, `delivered`, `denied`, `expired` or `withdrawn`.
+  /// The state of the code: `offered`, `opened`, `claimed`, `approved`, `delivered`, `denied`, `expired` or
+  /// `withdrawn`.
   public var state: String
   public var generated: Instant
   public var expires: Instant
-  /// The device's own name for itself; untrusted text.
+  /// The name that the device gives itself; untrusted text.
   public var device: String?
-  /// The device's own id; untrusted text.
+  /// The id that the device calls itself; untrusted text.
   public var deviceID: String
   /// The network address of the device's request.
   public var address: String?
@@ -22,7 +23,7 @@ public struct CodeEntry: AdminDocument, Codable, Hashable {
   public var provider: ProviderID?
   /// The account of the viewer who claimed or approved the code.
   public var account: AccountName?
-  /// What the app reports about itself.
+  /// What the app reports about itself and its viewer.
   public var app: AppReport?
 
   private enum CodingKeys: String, CodingKey {

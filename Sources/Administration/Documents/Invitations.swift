@@ -2,17 +2,17 @@ public import RegentPairing
 
 /// An invitation of new boxes in a list, without its code.
 public struct InvitationEntry: AdminDocument, Codable, Hashable {
-  /// The first letters of the code, which are not secret.
+  /// The first letters of the invitation's code, which are not secret.
   public let id: EnrolmentID
   public let requestor: RequestorID
-  /// The number of boxes that may redeem it.
+  /// The number of boxes that may redeem the invitation.
   public let uses: Int64
-  /// The key pairs of the boxes that have redeemed it.
+  /// The key pairs of the boxes that have redeemed the invitation.
   public let boxes: [PublicKey]
   public let created: Instant
   public let expires: Instant
 
-  /// The default lifetime in seconds.
+  /// The default lifetime of an invitation in seconds.
   public static let usualSeconds = 3600
   public static let mostSeconds = 86_400
 
@@ -28,14 +28,14 @@ public struct InvitationEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A new invitation.
+/// A new invitation for boxes.
 ///
 /// Only this response contains its code.
 public struct IssuedInvitation: AdminDocument, Codable {
   public let id: EnrolmentID
-  /// The code that is typed into the box.
+  /// The code of the invitation, which is typed into the box.
   public let code: String
-  /// The service's public address.
+  /// The service's public address, which is typed into the box.
   public let service: String
   public let uses: Int64
   public let expires: Instant

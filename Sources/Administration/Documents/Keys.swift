@@ -1,17 +1,18 @@
 public import RegentPairing
 
-/// A key pair in a list, without its secret.
+/// A requestor's key pair in a list, without its secret.
 public struct KeyPairEntry: AdminDocument, Codable, Hashable {
-  /// The public key, which is also the id.
+  /// The public id of the key pair.
   public let publicKey: PublicKey
   public let requestor: RequestorID
-  /// `calls` for a pair that signs calls, `rows` for one that signs the requestor's rows in the store.
+  /// The purpose of the pair: `calls` when it signs requests of apps, `rows` when it signs the requestor's rows in the
+  /// store.
   public let purpose: String
   public let state: String
   public let created: Instant
-  /// When it last signed a call; nil if no use is known.
+  /// The time at which the key pair last signed a request; nil if no use is known.
   ///
-  /// After a crash, the last hour may be missing.
+  /// After a crash, uses of the last hour may be missing.
   public var lastUsed: Instant?
 
   public init(
@@ -25,11 +26,11 @@ public struct KeyPairEntry: AdminDocument, Codable, Hashable {
   }
 }
 
-/// A new key pair.
+/// A new key pair for a requestor.
 ///
 /// Only this response contains its secret.
 public struct IssuedKey: AdminDocument, Codable {
-  /// The public key, which is also the id.
+  /// The public id of the key pair.
   public let publicKey: PublicKey
   public let secret: String
 
@@ -80,23 +81,23 @@ public enum SigningPurpose: String, AdminWord {
 /// A key that signs tokens, in a list.
 public struct SigningKeyEntry: AdminDocument, Codable, Hashable {
   public enum State: String, AdminWord {
-    /// In the key set, so that verifiers fetch it, but not signing yet.
+    /// The key is in the published key set, so that verifiers fetch it, but does not sign yet.
     case published
     case signing
-    /// No longer signing; tokens that it signed are still valid.
+    /// The key signs no more; tokens that it signed are still valid.
     case retired
   }
 
-  /// The key id in the header of its tokens.
+  /// The key id in the header of the tokens that this key signs.
   public let id: SigningKeyID
-  /// The kind of tokens that it signs; nil from an earlier version of the service, which had only one kind.
+  /// The kind of tokens that the key signs; nil from an earlier version of the service, which had only one kind.
   public var purpose: SigningPurpose?
   public var algorithm: String?
   public let state: State
-  /// When it was made and published.
+  /// The time at which the key was made and published.
   public let created: Instant
   public let signsFrom: Instant
-  /// When a retired key is removed from the key set; nil for a key that is not retired.
+  /// The time at which a retired key is removed from the published key set; nil for a key that is not retired.
   public let neededUntil: Instant?
 
   public init(

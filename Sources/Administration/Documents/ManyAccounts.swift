@@ -3,13 +3,13 @@ public import RegentPairing
 
 /// One change in a batch of accounts.
 public struct AccountChange: AdminDocument {
-  /// Whether the account is to be added.
+  /// Whether the account must be new.
   ///
-  /// Then an existing account that differs is refused.
+  /// If so, the change is refused when an account of this name exists and differs.
   public let isNew: Bool
-  /// The members to set, including provider and name.
+  /// The members of the account to set, including provider and name.
   public let patch: Patch<Account>
-  /// The password hash of another program; used only for an account that has no password.
+  /// The account's password hash from another program; used only for an account that has no password.
   public let passwordHash: String?
 
   public init(isNew: Bool, _ patch: Patch<Account>, passwordHash: String?) {
@@ -34,7 +34,7 @@ public struct AccountChange: AdminDocument {
   }
 }
 
-/// Changes that the service makes in one transaction.
+/// Changes of accounts that the service makes in one transaction.
 public struct AccountBatch: AdminDocument {
   public let changes: [AccountChange]
 
@@ -49,14 +49,14 @@ public struct AccountBatch: AdminDocument {
   }
 }
 
-/// The outcome for each account of a batch, in its order.
+/// What happened to each account of a batch, in the batch's order.
 public struct AccountOutcomes: AdminDocument, Codable {
   public let outcomes: [String]
 
   public init(_ outcomes: [SaveOutcome]) { self.outcomes = outcomes.map(\.rawValue) }
 }
 
-/// A password hash of another program, with its account.
+/// A password hash of another program, and the account to which it belongs.
 public struct HashQuestion: AdminDocument {
   public let provider: ProviderID
   public let name: AccountName
@@ -100,7 +100,7 @@ public struct HashQuestions: AdminDocument {
 
 /// The result of checking a hash that the service accepts.
 public struct HashAnswer: AdminDocument, Codable {
-  /// The algorithm and its cost, such as `bcrypt with cost 12`.
+  /// The hash's algorithm and cost, such as `bcrypt with cost 12`.
   public let form: String
   /// Whether the account already has a password, which an import does not replace.
   public let hasPassword: Bool

@@ -1,7 +1,7 @@
 public import RegentJSON
 public import RegentPairing
 
-// Types of document members beyond those of JSON itself.
+// Types for members of documents that JSON itself does not have.
 
 extension Identifier: JSONScalar {
   public init(member name: String, of object: JSONObject) throws(JSONShapeError) {
@@ -20,7 +20,7 @@ extension Moment: Codable, JSONScalar where Clock == WallClock {
   public var jsonValue: JSONValue? { .integer(milliseconds) }
 }
 
-/// An enumeration that is written as one of its words.
+/// An enumeration whose values are texts in documents.
 public protocol AdminWord: JSONScalar, RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
 
 extension AdminWord {
@@ -35,18 +35,19 @@ extension AdminWord {
   public func encode(to encoder: any Encoder) throws { try write(to: encoder) }
 }
 
-/// Reads and writes a member that needs more than its type, such as a default or a range.
+/// A rule that reads and writes a member of a document when the member's type does not suffice, for example because it
+/// has a default or a range.
 public protocol MemberRule: Sendable {
   associatedtype Value: Hashable & Sendable
 
-  /// Reads the member; returns a default when it may be missing and is.
+  /// Reads the member; returns a default when the member is optional and missing.
   static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Value
 
-  /// The value to write; nil leaves the member out.
+  /// The JSON to write for this value; nil leaves the member out.
   static func json(_ value: Value) -> JSONValue?
 }
 
-/// A member that is read and written by a rule.
+/// A member of a document that is read and written by a ``MemberRule``.
 @propertyWrapper
 public struct Ruled<Rule: MemberRule>: JSONScalar, Hashable, Sendable {
   public var wrappedValue: Rule.Value

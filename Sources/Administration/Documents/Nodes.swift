@@ -1,17 +1,17 @@
 public import RegentPairing
 
-/// A node of several that share a store, as `node list` shows it.
+/// One of several nodes that share a store, as `node list` shows it.
 public struct NodeEntry: AdminDocument, Codable, Hashable {
   public var name: NodeID
   public var version: String
   public var started: Instant
   /// The milliseconds since the node last reported its state.
   @Ruled<DayCount> public var silence: Int
-  /// The number of long polls that it holds for boxes and phones.
+  /// The number of long polls that the node holds for boxes and phones.
   @Ruled<DayCount> public var waiting: Int
-  /// Whether it refuses new long polls.
+  /// Whether the node refuses new long polls, because it is about to be stopped.
   public var draining: Bool
-  /// Whether this is the node that answered the call.
+  /// Whether this is the node that answered this request.
   public var asked: Bool
 
   private enum CodingKeys: String, CodingKey {

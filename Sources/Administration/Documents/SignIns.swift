@@ -2,15 +2,17 @@ public import RegentPairing
 
 /// A device's sign-in at a requestor, as `device list` and `token list` show it.
 public struct SignInEntry: AdminDocument, Codable, Hashable {
-  /// The id of the authentication.
+  /// The id of the sign-in (of its authentication).
   public var id: AuthenticationID
-  /// A short name of the device, made of a hash of its own id; commands take it.
+  /// A short name of the device, made of a hash of the id that the device calls itself.
+  ///
+  /// Commands accept it.
   public var device: String
-  /// The device's own id; untrusted text.
+  /// The id that the device calls itself; untrusted text.
   public var deviceID: String
   /// The name that an operator gave the device.
   public var givenName: String?
-  /// The device's own name for itself; untrusted text.
+  /// The name that the device gives itself; untrusted text.
   public var name: String?
   public var requestor: RequestorID
   public var provider: ProviderID
@@ -18,19 +20,20 @@ public struct SignInEntry: AdminDocument, Codable, Hashable {
   public var account: AccountName?
   /// The viewer's household.
   public var household: HouseholdID?
-  /// `regular`, `temporary` or `degraded`.
+  /// How the device was signed in: `regular`, `temporary` (with a temporary pass) or `degraded` (without an account,
+  /// because the provider was out of order).
   public var source: String
   public var issued: Instant
   public var expires: Instant
-  /// When the device last called; nil if it has not since the service started.
+  /// The time of the device's latest request; nil if it has sent none since the service started.
   public var lastUsed: Instant?
   /// The network address of the device, if known.
   public var address: String?
   /// The User-Agent of the sign-in; untrusted text.
   public var userAgent: String?
-  /// What the app reports about itself.
+  /// What the app reports about itself and its viewer.
   public var app: AppReport?
-  /// The apps that are signed in through it and end with it; nil in lists, which do not read them.
+  /// The apps that are signed in through this box and end with it; nil in lists, which do not contain them.
   public var apps: [BoxEntry.App]?
 
   private enum CodingKeys: String, CodingKey {
@@ -64,13 +67,13 @@ public struct SessionEntry: AdminDocument, Codable, Hashable {
   public var account: AccountName?
   /// When the browser signed in.
   public var started: Instant
-  /// When it was last used; accurate to five minutes.
+  /// The time at which the session was last used; accurate to five minutes.
   public var lastUsed: Instant
-  /// When it expires unless it is used before.
+  /// The time at which the session expires unless it is used before.
   public var expires: Instant
   /// The network address of the sign-in.
   public var address: String?
-  /// The browser's User-Agent; untrusted text.
+  /// The browser's User-Agent header; untrusted text.
   public var userAgent: String?
 
   public init(

@@ -1,13 +1,13 @@
 public import RegentJSON
 public import RegentPairing
 
-/// A media token to verify, with what it must be for.
+/// A media token to verify, with the resource and requestor that it must be for.
 public struct TokenQuestion: AdminDocument, Codable {
-  /// The token in base64, as apps get it.
+  /// The media token in base64, as apps get it.
   public let token: String
-  /// The resource that the token must be for; nil accepts any.
+  /// The resource for which the token must be valid; nil accepts any.
   public let resource: String?
-  /// The requestor that the token must be for; nil accepts any, which is deprecated.
+  /// The requestor for whose apps the token must be valid; nil accepts any, which is deprecated.
   public let requestor: String?
 
   public init(token: String, requestor: String?, resource: String?) {
@@ -17,17 +17,17 @@ public struct TokenQuestion: AdminDocument, Codable {
   }
 }
 
-/// The content of a media token, and whether the token is valid.
+/// The content of a verified media token, and whether the token is valid.
 public struct TokenVerdict: AdminDocument, Codable, Hashable {
-  /// Whether signature, time, requestor and resource are right.
+  /// Whether the token's signature, time, requestor and resource are right.
   public var valid: Bool
-  /// Why the token is not valid, as a sentence.
+  /// Why the media token is not valid, as a sentence.
   public var reason: String?
-  /// The id of the key that signed it.
+  /// The id of the key that signed the media token.
   public var keyID: String?
   public var requestor: String?
   public var provider: String?
-  /// The resource that may be watched with it.
+  /// The resource that may be watched with the media token.
   public var resource: String?
   public var issued: Instant?
   public var expires: Instant?
@@ -46,31 +46,32 @@ public struct TokenVerdict: AdminDocument, Codable, Hashable {
 
 /// A temporary pass that a device has begun to use.
 public struct PassEntry: AdminDocument, Codable, Hashable {
-  /// Whether the pass still opens titles.
+  /// Whether the temporary pass can still be used.
   public enum State: String, AdminWord {
     case running
-    /// The pass has ended.
+    /// The temporary pass has ended.
     case used
   }
 
-  /// The position in the list, for requesting the next page.
+  /// The pass's position in the list, with which the next page is requested.
   public let place: String
   public let requestor: RequestorID
   public let provider: ProviderID
-  /// The short name of the box's device.
+  /// The short name of the device that uses the pass.
   public let device: String
-  /// Whether the pass is for one person, as promotional passes are.
+  /// Whether the pass is for one viewer, as promotional passes are.
   ///
   /// The identity itself is stored only as a hash.
   public let identified: Bool
   public let state: State
-  /// When the pass began.
+  /// The time at which the device began to use the pass.
   public let started: Instant
-  /// When the pass ends.
+  /// The time at which the pass ends.
   public let until: Instant
-  /// The number of different titles that it has opened; counted only if there is a limit.
+  /// The number of different titles that the viewer has watched with the pass; counted only if the pass has a limit of
+  /// titles.
   @Ruled<TitleCount> public private(set) var titles: Int
-  /// The maximum number of titles; nil for no limit.
+  /// The maximum number of different titles that the viewer may watch with the pass; nil for no limit.
   @Ruled<TitleLimit> public private(set) var titleLimit: Int?
 
   public init(
@@ -94,11 +95,11 @@ public struct PassEntry: AdminDocument, Codable, Hashable {
 public struct PassReset: AdminDocument, Codable, Hashable {
   public let requestor: RequestorID
   public let provider: ProviderID
-  /// The device, by its own id or its short name.
+  /// The device whose passes to reset: the device id that it sends, or its short name in lists.
   ///
   /// If neither device nor identity is given, all passes of the provider are reset.
   public let device: String?
-  /// The identity of a promotional pass, as the app sends it.
+  /// The identity whose promotional passes to reset, as the app sends it.
   public let identity: String?
 
   public init(
@@ -110,7 +111,7 @@ public struct PassReset: AdminDocument, Codable, Hashable {
     self.identity = identity
   }
 
-  /// Reads a reset; throws when both a device and an identity are given.
+  /// Reads which passes to reset; throws when both a device and an identity are given.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     self = try object.decoded()
     guard device == nil || identity == nil else {
@@ -119,7 +120,7 @@ public struct PassReset: AdminDocument, Codable, Hashable {
   }
 }
 
-/// The number of opened titles; 0 when the member is missing.
+/// The rule for the number of titles that were watched with a pass; 0 when the member is missing.
 public enum TitleCount: MemberRule {
   public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Int {
     try object.optionalInteger(name, 0...Int.max) ?? 0
@@ -128,7 +129,7 @@ public enum TitleCount: MemberRule {
   public static func json(_ count: Int) -> JSONValue? { .integer(Int64(count)) }
 }
 
-/// The maximum number of titles; no limit when the member is missing.
+/// The rule for the maximum number of titles of a pass; no limit when the member is missing.
 public enum TitleLimit: MemberRule {
   public static func read(_ name: String, of object: JSONObject) throws(JSONShapeError) -> Int? {
     try object.optionalInteger(name, 0...Int.max)

@@ -5,7 +5,7 @@ public import RegentPairing
 public struct ServiceInfo: AdminDocument, Codable, Hashable {
   public var version: String
   public var started: Instant
-  /// The address that phones open.
+  /// The service's public address, which phones open.
   public var publicURL: String?
 
   private enum CodingKeys: String, CodingKey {
@@ -24,7 +24,7 @@ public struct ServiceInfo: AdminDocument, Codable, Hashable {
 public struct BackupEntry: AdminDocument, Codable, Hashable {
   /// The id by which the copy is fetched.
   public let id: String
-  /// The size in bytes.
+  /// The size of the copy in bytes.
   public let size: Int64
   /// The SHA-256 of the copy, in hexadecimal.
   public let sha256: String
@@ -44,12 +44,12 @@ public struct Finding: AdminDocument, Codable, Hashable {
     case good, warning, bad
   }
 
-  /// What was checked, such as `database` or `signing-keys`.
+  /// The name of the check, such as `database` or `signing-keys`.
   public let check: String
   public let status: Status
-  /// The result as a sentence.
+  /// The result of the check as a sentence.
   public let detail: String
-  /// The command that fixes the problem; nil when there is none.
+  /// The command that fixes the problem that was found; nil when there is none.
   public let fix: String?
 
   public init(_ check: String, _ status: Status, _ detail: String, fix: String? = nil) {
@@ -60,7 +60,7 @@ public struct Finding: AdminDocument, Codable, Hashable {
   }
 }
 
-/// How many objects an action affected, such as sign-ins that ended.
+/// The number of records that an action affected, such as sign-ins that ended.
 public struct CountDocument: AdminDocument, Hashable {
   public let count: Int
 

@@ -4,7 +4,7 @@ public import RegentPairing
 extension Account: OperatorRecord {
   /// The members of an account.
   ///
-  /// The password is not one of them: it has its own call.
+  /// The password is not one of them: it is set by a request of its own.
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case provider, name, household, disabled, zipCodes, maximumRatings, channels, passwordChange
   }

@@ -5,7 +5,7 @@ import RegentJSON
 // with these functions, so the service also refuses such texts from other clients.
 
 extension JSONObject {
-  /// A name that viewers see: one line without control or invisible characters.
+  /// Reads a name that viewers see: one line without control or invisible characters.
   func displayName(_ name: String) throws(JSONShapeError) -> String? {
     guard let text = try optionalString(name) else { return nil }
     guard (1...200).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isShown) else {
@@ -17,8 +17,8 @@ extension JSONObject {
 
   /// Reads an optional list of texts.
   ///
-  /// A list that is longer than an operator would write by hand is refused, because it would be loaded with every
-  /// record.
+  /// A list that is longer than an operator would write by hand is refused, because each use of the record would load
+  /// it.
   private func shortList(_ name: String) throws(JSONShapeError) -> [String] {
     let texts = try optionalStrings(name) ?? []
     guard texts.count <= 1_000 else {
@@ -27,7 +27,7 @@ extension JSONObject {
     return texts
   }
 
-  /// Host names without scheme and path, in lower case, without duplicates.
+  /// Reads host names without scheme and path, in lower case, without duplicates.
   func hostNames(_ name: String) throws(JSONShapeError) -> [String] {
     var hosts: [String] = []
     for text in try shortList(name) {
@@ -39,8 +39,8 @@ extension JSONObject {
     return hosts
   }
 
-  /// Addresses that a browser may be redirected to, without duplicates: web addresses, or addresses with an app's own
-  /// scheme.
+  /// Reads the addresses that a browser may be redirected to, without duplicates: web addresses, or addresses with an
+  /// app's own scheme.
   func redirectAddresses(_ name: String) throws(JSONShapeError) -> [String] {
     var addresses: [String] = []
     for text in try shortList(name) {
@@ -66,7 +66,7 @@ extension JSONObject {
     return text
   }
 
-  /// A colour as `#RRGGBB` in upper case.
+  /// Reads a colour as `#RRGGBB` in upper case.
   func color(_ name: String) throws(JSONShapeError) -> String? {
     guard let text = try optionalString(name) else { return nil }
     let digits = text.utf8.dropFirst(text.hasPrefix("#") ? 1 : 0)
@@ -78,7 +78,7 @@ extension JSONObject {
 
   /// Reads an optional PEM text.
   ///
-  /// The service parses its content.
+  /// The service parses the certificates in it.
   func certificate(_ name: String) throws(JSONShapeError) -> String? {
     guard let text = try optionalString(name) else { return nil }
     guard text.contains("-----BEGIN "), text.utf8.count <= 65_536, !text.contains("PRIVATE KEY")
@@ -88,7 +88,7 @@ extension JSONObject {
     return text
   }
 
-  /// Texts of 1 to 200 bytes, without duplicates.
+  /// Reads texts of 1 to 200 bytes, without duplicates.
   func shortTexts(_ name: String) throws(JSONShapeError) -> [String] {
     var texts: [String] = []
     for text in try shortList(name) {
@@ -118,7 +118,7 @@ private func isRedirectAddress(_ text: String) -> Bool {
 extension [String] {
   /// Appends a text unless the array has it already.
   ///
-  /// Compares bytes, because Swift treats different Unicode forms as equal.
+  /// Texts are compared by their bytes, because Swift treats different Unicode forms as equal.
   fileprivate mutating func appendOnce(_ text: String) {
     guard !contains(where: { $0.utf8.elementsEqual(text.utf8) }) else { return }
     append(text)

@@ -16,11 +16,11 @@ extension Entitlement: AdminDocument {
 /// An entitlement rule as an operator writes it, before the service has given it an id.
 public struct EntitlementRequest: AdminDocument, Hashable {
   public let provider: ProviderID
-  /// The viewers that the rule applies to.
+  /// The viewers to whom the rule applies.
   public let scope: EntitlementScope
   /// The titles that the rule applies to.
   public let pattern: ResourcePattern
-  /// Whether the rule allows or denies.
+  /// Whether the rule allows or denies the titles to these viewers.
   public let effect: EntitlementEffect
 
   public init(
@@ -39,13 +39,15 @@ public struct EntitlementRequest: AdminDocument, Hashable {
       effect: entitlement.effect)
   }
 
-  /// Whether both rules apply to the same titles and viewers, whatever their effects.
+  /// Whether both rules apply to the same titles and viewers, whether they allow or deny.
   public func isAboutSame(as other: EntitlementRequest) -> Bool {
     provider == other.provider && scope == other.scope
       && pattern.text.utf8.elementsEqual(other.pattern.text.utf8)
   }
 
-  /// Reads a rule: exactly one of `allow` and `deny`, at most one of `account` and `household`.
+  /// Reads an entitlement rule.
+  ///
+  /// It must have exactly one of `allow` and `deny`, and at most one of `account` and `household`.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let (allow, deny) = (try object.optionalString("allow"), try object.optionalString("deny"))
     let message = try object.displayName("message")

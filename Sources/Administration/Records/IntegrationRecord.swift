@@ -32,7 +32,8 @@ extension Integration: OperatorRecord {
           expected: "an object whose names have only letters, digits, dots, dashes and underscores")
       }
       let profile = try values.profile()
-      // A profile without any setting is dropped. This is also how an operator removes a profile.
+      // A profile (a named set of lifetimes and limits) without any setting is dropped. This is also how an operator
+      // removes a profile.
       if profile != IntegrationProfile() { profiles[name] = profile }
     }
   }

@@ -8,14 +8,14 @@ public protocol OperatorRecord: AdminDocument, Equatable {
   static var key: [Member] { get }
 }
 
-/// A change to a record: the given members, and no others (JSON Merge Patch, RFC 7396).
+/// A change to a record that sets only the given members (JSON Merge Patch, RFC 7396).
 public struct Patch<Record: OperatorRecord>: Sendable {
-  /// The members to change; `null` removes one.
+  /// The members to change and their new values; `null` removes a member.
   public private(set) var members = JSONObject()
 
   public init() {}
 
-  /// Reads a change.
+  /// Reads a change of a record.
   ///
   /// An unknown member is refused, because ignoring a misspelled one would silently drop the operator's setting.
   public init(_ object: JSONObject) throws(JSONShapeError) {
@@ -37,19 +37,19 @@ public struct Patch<Record: OperatorRecord>: Sendable {
     members[member.rawValue] = value
   }
 
-  /// Sets a member unless the value is nil.
+  /// Adds a member to the change, unless the value is nil.
   public mutating func set(_ member: Record.Member, _ value: JSONValue?) {
     if let value { members[member.rawValue] = value }
   }
 
-  /// Makes a new record of the given members, with defaults for the others.
+  /// Makes a new record of the members of this change, with defaults for the others.
   ///
   /// `key` has the members that identify the record.
   public func record(_ key: JSONObject) throws(JSONShapeError) -> Record {
     try result(over: key)
   }
 
-  /// Returns the record with the given members changed.
+  /// Returns the record with the members of this change.
   public func applied(to record: Record) throws(JSONShapeError) -> Record {
     try result(over: record.object)
   }
@@ -61,8 +61,8 @@ public struct Patch<Record: OperatorRecord>: Sendable {
     }
     let record = try Record(merged(base, members))
     let result = record.object
-    // A member that was given but is missing in the result does not fit the others, such as a lifetime for a provider
-    // with accounts.
+    // A given member that is missing in the result was dropped because it does not fit the other members. An example is
+    // a lifetime for a provider with accounts.
     for member in members.members where !member.value.isEmptyOrOff && result[member.name] == nil {
       throw JSONShapeError(name: member.name, expected: "removed: it cannot be combined with the other members")
     }
@@ -97,10 +97,10 @@ public struct Difference: AdminDocument, Equatable {
 }
 
 extension OperatorRecord {
-  /// The members in which `wanted` differs from this record.
+  /// The members in which this record differs from `wanted`, with both values.
   public func differences(to wanted: Self) -> [Difference] {
     let (here, there) = (object, wanted.object)
-    // No key paths here: in generic code the program would create each of them at run time.
+    // This does not use key paths: in generic code the program would create each of them at run time.
     return Member.allCases.compactMap { member in
       let name = member.rawValue
       guard here[name] != there[name] else { return nil }
@@ -109,7 +109,7 @@ extension OperatorRecord {
   }
 }
 
-/// Merges `change` into `base`; `null` removes a member (RFC 7396).
+/// Merges `change` into `base`; a member with the value `null` is removed (RFC 7396).
 private func merged(_ base: JSONObject, _ change: JSONObject) -> JSONObject {
   var result = base
   for member in change.members {
@@ -124,7 +124,7 @@ private func merged(_ base: JSONObject, _ change: JSONObject) -> JSONObject {
 }
 
 extension JSONValue {
-  /// Whether leaving the member out has the same meaning.
+  /// Whether the value means the same as a missing member.
   fileprivate var isEmptyOrOff: Bool {
     switch self {
     case .null, .bool(false): true

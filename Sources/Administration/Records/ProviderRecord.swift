@@ -2,7 +2,7 @@ public import RegentJSON
 public import RegentPairing
 
 extension Provider: OperatorRecord {
-  /// The members of a provider; the last three apply only to temporary ones.
+  /// The members of a provider; the last three apply only to temporary providers.
   public enum Member: String, CaseIterable, Hashable, Sendable {
     case id, name, kind, logo, featured, boarding
     case platformID = "platformId"
@@ -11,7 +11,7 @@ extension Provider: OperatorRecord {
     case promotional, resourceLimit
   }
 
-  /// The kind of a provider, without its rules.
+  /// The kind of a provider as a word for documents.
   public enum KindName: String, CaseIterable, Hashable, Sendable {
     case local, temporary
   }
@@ -21,9 +21,9 @@ extension Provider: OperatorRecord {
   /// The default duration of a temporary pass: 10 minutes.
   public static let usualPass: Duration = .seconds(600)
 
-  /// Reads a provider.
+  /// Reads a provider from its document.
   ///
-  /// The default name is its id.
+  /// The default for its name is its id.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let id: ProviderID = try object.identifier(Member.id.rawValue)
     let lifetime = try object.optionalSpan(Member.lifetime.rawValue)
@@ -65,7 +65,7 @@ extension Provider: OperatorRecord {
     return object
   }
 
-  /// The kind as one word.
+  /// The kind of the provider as one word.
   public var kindName: KindName {
     switch kind {
     case .local: .local

@@ -1,30 +1,33 @@
 public import RegentJSON
 public import RegentPairing
 
-/// All records that operators make, except keys and passwords, as one document that can be kept in a repository.
+/// All records that operators make, except keys and passwords, as one document that operators can keep in a
+/// version-control repository.
 public struct ProvisioningFile: AdminDocument, Equatable {
   public var requestors: [Requestor] = []
   public var providers: [Provider] = []
   public var integrations: [Integration] = []
-  /// All accounts, without their passwords.
+  /// All accounts of all providers, without their passwords.
   public var accounts: [Account] = []
   /// Password hashes of another program, by ``OperatorRecord/keyBytes`` of their account.
   ///
-  /// They are only imported; a service never exports them.
+  /// A file with hashes can be imported. The service never exports its own.
   public var passwordHashes: [[UInt8]: String] = [:]
-  /// All rules, without the ids that a service gave them.
+  /// All entitlement rules, without the ids that a service gave them.
   public var entitlements: [EntitlementRequest] = []
 
   /// The sections that the file has, including empty ones.
   ///
-  /// Importing the file removes nothing in other sections.
+  /// Importing the file removes no records of the kinds whose section is missing.
   public private(set) var sections = Set(Section.allCases)
 
-  /// A kind of record, named like its member of the document.
+  /// A kind of record in the file.
+  ///
+  /// Its name is also that of the document's member with these records.
   public enum Section: String, CaseIterable, Sendable {
     case requestors, providers, integrations, accounts, entitlements
 
-    /// The member's name for one record, in a file with a record on each line.
+    /// The name of the member that holds one record of this kind, in a file with a record on each line.
     fileprivate var one: String { String(rawValue.dropLast()) }
   }
 
@@ -34,11 +37,10 @@ public struct ProvisioningFile: AdminDocument, Equatable {
 
   public init() {}
 
-  /// Reads a file.
+  /// Reads a provisioning file that is one JSON object.
   ///
-  /// An unknown member is refused, because ignoring a misspelled one would silently drop records.
-  ///
-  /// Each record is complete: a member that is left out gets its default.
+  /// An unknown member is refused, because ignoring a misspelled one would silently drop records. Each record is
+  /// complete: a member that is left out gets its default.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     for member in object.members where Member(rawValue: member.name) == nil {
       throw JSONShapeError(name: member.name, expected: "removed: this member is unknown")
@@ -52,7 +54,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     }
   }
 
-  /// Reads a file with one record on each line: `{"account": {"provider": "cable", "name": "anna"}}`.
+  /// Reads a provisioning file with one record on each line: `{"account": {"provider": "cable", "name": "anna"}}`.
   ///
   /// `next` returns the next line with its number, or nil at the end, so that only one line is in memory at a time.
   public init<Failure: Error>(
@@ -75,7 +77,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     }
   }
 
-  /// Whether an object is one line of a file with a record on each line.
+  /// Whether a JSON object is one line of a provisioning file with a record on each line.
   public static func isLine(_ object: JSONObject) -> Bool { record(object) != nil }
 
   private static func record(_ object: JSONObject) -> (Member, JSONValue)? {
@@ -85,7 +87,7 @@ public struct ProvisioningFile: AdminDocument, Equatable {
     return (member, only.value)
   }
 
-  /// The records, one for each line.
+  /// The records of the file, one for each line.
   public var lines: [JSONObject] {
     func named(_ member: Member, _ records: [some AdminDocument]) -> [JSONObject] {
       records.map { [member.one: $0.json] }
@@ -139,12 +141,14 @@ public struct ProvisioningFile: AdminDocument, Equatable {
 }
 
 extension OperatorRecord {
-  /// The values of the record's key members, joined by slashes.
+  /// The values of the members that identify the record, joined by slashes.
   public var keyText: String {
     let object = object
     return Self.key.map { object[$0.rawValue]?.string ?? "" }.joined(separator: "/")
   }
 
-  /// The bytes of ``keyText``, for comparing keys: Swift's String treats different Unicode forms as equal.
+  /// The bytes of ``keyText``, for comparing keys.
+  ///
+  /// Swift's String would treat different Unicode forms as equal.
   public var keyBytes: [UInt8] { Array(keyText.utf8) }
 }

@@ -14,12 +14,12 @@ extension Requestor: OperatorRecord {
 
   public static var key: [Member] { [.id] }
 
-  /// Ids that no requestor may have, because they are verbs of `regentctl integrate`.
+  /// Ids that no requestor may have, because `regentctl integrate` has subcommands with these names.
   public static let wordsOfVerbs: Set<String> = ["list", "remove"]
 
-  /// Reads a requestor.
+  /// Reads a requestor from its document.
   ///
-  /// The default name is its id.
+  /// The default for its name is its id.
   public init(_ object: JSONObject) throws(JSONShapeError) {
     let id: RequestorID = try object.identifier(Member.id.rawValue)
     self.init(id: id, name: try object.displayName(Member.name.rawValue) ?? id.text)

@@ -1,15 +1,17 @@
 public import RegentJSON
 
-/// The outcome of adding or setting a record.
+/// The result of adding or setting a record.
 public enum SaveOutcome: String, Hashable, Sendable, CaseIterable {
   case added
-  /// The record existed and was changed.
+  /// A record with this id existed and was changed.
   case changed
-  /// The record already had this content, so nothing was written.
+  /// The stored record already had this content, so nothing was written.
   case unchanged
 }
 
-/// A record after it was added or set, with the outcome as an additional member.
+/// A record after it was added or set.
+///
+/// The document has an additional member, which says whether it was new.
 public struct Saved<Record: AdminDocument>: AdminDocument {
   public let outcome: SaveOutcome
   public let record: Record

@@ -27,7 +27,7 @@ extension Program {
     }
   }
 
-  /// `version`, which does the same as `--version`.
+  /// The command `version`, which does the same as the option `--version`.
   private var versionCommand: Command {
     Command("version", "print the version", example: "\(name) version") { call in
       call.show(["version": .string(version)], lines: ["\(name) \(version)"])

@@ -1,7 +1,7 @@
 /// A word that the shell offers for completion.
 public struct Candidate: Equatable, Sendable {
   public let word: String
-  /// A description, for shells that show one.
+  /// A description of the word, for shells that show one.
   public let summary: String
 
   public init(_ word: String, _ summary: String = "") {
@@ -12,7 +12,9 @@ public struct Candidate: Equatable, Sendable {
 
 /// What a completion can use: the word before the cursor and the values given so far.
 public struct CompletionRequest: Sendable {
-  /// The part of the word before the cursor; may be empty.
+  /// The part of the word that stands before the cursor.
+  ///
+  /// It may be empty.
   public let beginning: String
   public let environment: Environment
   private let words: [String: [String]]

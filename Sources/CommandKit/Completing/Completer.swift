@@ -72,7 +72,7 @@ extension Program {
       let request = CompletionRequest(beginning: typed, words: line, environment: environment)
       candidates = await find(request)
     }
-    // Words that need quoting or contain control characters are not offered: a device chooses its own name.
+    // Words that need quoting or contain control characters are not offered. An attacker's device may have such a name.
     let safe = candidates.filter { candidate in
       candidate.word.utf8.allSatisfy { isPlain($0) } && !candidate.word.isEmpty
     }
@@ -85,7 +85,7 @@ private func matching(_ candidates: [Candidate], _ typed: String) -> [Candidate]
   candidates.filter { $0.word.hasPrefix(typed) }
 }
 
-/// Whether the character needs no quoting in any of the three shells.
+/// Whether the character needs no quoting in bash, zsh and fish.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

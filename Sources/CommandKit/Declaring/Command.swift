@@ -1,24 +1,26 @@
 public import RegentJSON
 
-/// A verb with its inputs and its action, or a noun with verbs below it.
+/// A command: a verb with its inputs and its action, or a noun with verbs below it (`requestor add`).
 public struct Command: Sendable {
   /// The command's word: lower case with dashes.
   public let name: String
-  /// The line in help: lower case, without a full stop.
+  /// The line about the command in help: lower case, without a full stop.
   public let summary: String
   /// More text for the command's own help page; empty lines separate paragraphs.
   public let details: String
-  /// Its inputs, under headings; the first section has none.
+  /// The inputs of the command, under headings.
+  ///
+  /// The first section has none.
   public let sections: [InputSection]
-  /// Rules about combinations of its inputs.
+  /// Rules about combinations of the command's inputs.
   public let rules: [InputRule]
   /// The prefix of the environment variables of its options, such as `REGENT_`; nil if they have none.
   public let environmentPrefix: String?
-  /// A complete command line.
+  /// An example of a complete command line.
   public let example: String
   /// The commands below a noun; empty for a verb.
   public let commands: [Command]
-  /// Whether help and completion leave it out.
+  /// Whether help and completion leave the command out.
   public let isHidden: Bool
   let action: Action?
   /// Creates the JSON line that reports a failure on standard output with `--json`.
@@ -39,7 +41,7 @@ public struct Command: Sendable {
       commands: commands, isHidden: false, action: nil)
   }
 
-  /// A verb with a synchronous action, which runs on the main thread and may block it.
+  /// Creates a command with a synchronous action, which runs on the main thread and may block it.
   public init(
     _ name: String, _ summary: String, details: String = "", inputs: [any InputDeclaration] = [],
     sections: [InputSection] = [], rules: [InputRule] = [], environmentPrefix: String? = nil,
@@ -51,7 +53,7 @@ public struct Command: Sendable {
       action: .now(run))
   }
 
-  /// A verb with an asynchronous action, such as a call to a service.
+  /// Creates a command with an asynchronous action, for example one that calls a service.
   public init(
     _ name: String, _ summary: String, details: String = "", inputs: [any InputDeclaration] = [],
     sections: [InputSection] = [], rules: [InputRule] = [], environmentPrefix: String? = nil,
@@ -81,7 +83,7 @@ public struct Command: Sendable {
     self.action = action
   }
 
-  /// Returns a copy that reports failures as JSON events, including errors in the command line.
+  /// Returns a copy of the command that reports failures as JSON events, including errors in the command line.
   public func withFailures(
     as event: @escaping @Sendable (CommandError) -> JSONValue
   ) -> Command {
@@ -90,7 +92,7 @@ public struct Command: Sendable {
     return command
   }
 
-  /// Returns a copy with these usage lines in help and hints.
+  /// Returns a copy of the command with these usage lines in help and hints.
   public func withUsage(_ forms: [String]) -> Command {
     var command = self
     command.usageForms = forms

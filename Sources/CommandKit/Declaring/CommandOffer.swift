@@ -3,7 +3,7 @@
 /// Creating all twenty nouns of `regentctl` with their texts takes half of the start time of a program, and only one is
 /// used.
 public struct CommandOffer: Sendable {
-  /// The command's name.
+  /// The name of the command that is offered.
   public let name: String
   let make: @Sendable () -> Command
 
@@ -13,6 +13,6 @@ public struct CommandOffer: Sendable {
     self.make = make
   }
 
-  /// Offers a command that already exists.
+  /// Offers a command that has already been created.
   public static func made(_ command: Command) -> CommandOffer { CommandOffer(command.name, command) }
 }

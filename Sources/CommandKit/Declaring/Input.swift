@@ -10,12 +10,16 @@
 /// }
 /// ```
 public struct Input<Value: Sendable>: InputDeclaration {
-  /// Everything that does not depend on the type of the value.
+  /// All properties of the input that do not depend on the type of its value.
   public var specification: InputSpecification
-  /// Makes the value of the given texts, in their order; the list is empty if the input was not given.
+  /// Makes the value from the texts that were given, in their order.
+  ///
+  /// The list is empty if the input was not given.
   let assemble: @Sendable ([String]) throws(ValueProblem) -> Value
 
-  /// Makes the value of the given texts; called by the parser of command lines.
+  /// Makes the value from the texts that were given.
+  ///
+  /// The parser of command lines calls this.
   public func value(of texts: [String]) throws(ValueProblem) -> any Sendable {
     TypedValue(value: try assemble(texts))
   }
@@ -28,9 +32,9 @@ struct TypedValue<Value: Sendable>: Sendable {
 
 /// An ``Input`` without its value type, so that inputs of different types fit into one list.
 public protocol InputDeclaration: Sendable {
-  /// Everything that does not depend on the type of the value.
+  /// All properties of the input that do not depend on the type of its value.
   var specification: InputSpecification { get }
-  /// Makes the value of the given texts.
+  /// Makes the value from the texts that were given.
   func value(of texts: [String]) throws(ValueProblem) -> any Sendable
 }
 
@@ -38,39 +42,42 @@ public protocol InputDeclaration: Sendable {
 public struct InputSpecification: Sendable {
   /// The form of an input on the command line.
   public enum Form: Sendable {
-    /// `--name`.
+    /// A flag, written as `--name`.
     case flag
-    /// `--name VALUE`.
+    /// An option with a value, written as `--name VALUE`.
     case option
     /// A word without dashes, identified by its position.
     case argument
   }
 
-  /// The name without dashes, such as `public-url`; for an argument the placeholder in help, such as `ID`.
+  /// The input's name without dashes, such as `public-url`; for an argument the placeholder in help, such as `ID`.
   public let name: String
   public let form: Form
-  /// The line in help: lower case, without a full stop.
+  /// The line about the input in help: lower case, without a full stop.
   public let help: String
-  /// The placeholder of the value in help, such as `URL`.
+  /// The placeholder in help for the input's value, such as `URL`.
   public let placeholder: String
-  /// Whether it may be given more than once.
+  /// Whether the input may be given more than once.
   public let isRepeated: Bool
   public let isRequired: Bool
-  /// The default, as it would be typed.
+  /// The default value, as a user would type it.
   public let defaultText: String?
-  /// The environment variable that is used when the input is not on the command line.
+  /// The environment variable that is read when the input is not on the command line.
   public var environment: String?
-  /// Whether it can only be given on the command line, even if the command's options have environment variables.
+  /// Whether the input can only be given on the command line, even if the command's other options have environment
+  /// variables.
   public var isSaidEachTime = false
-  /// What a shell completes as the value.
+  /// What the shell completes as the input's value.
   public var completion: ValueCompletion
 
-  /// How messages name it: `--name`, or `ID`.
+  /// The name of the input in messages: `--name`, or `ID` for an argument.
   public var label: String { form == .argument ? name : "--\(name)" }
 }
 
 extension Input {
-  /// An optional `--name VALUE`; the value is nil if it is not given.
+  /// Declares an optional `--name VALUE`.
+  ///
+  /// The value is nil if the option is not given.
   public static func option<Wrapped>(
     _ name: String, _ kind: ValueKind<Wrapped>, _ help: String
   ) -> Input<Wrapped?> where Value == Wrapped? {
@@ -80,7 +87,9 @@ extension Input {
     }
   }
 
-  /// An optional `--name VALUE`; the value is `standard` if it is not given.
+  /// Declares an optional `--name VALUE`.
+  ///
+  /// The value is `standard` if the option is not given.
   public static func option(
     _ name: String, _ kind: ValueKind<Value>, default standard: Value, _ help: String
   ) -> Input<Value> {
@@ -92,21 +101,25 @@ extension Input {
     }
   }
 
-  /// A required `--name VALUE`.
+  /// Declares a required `--name VALUE`.
   public static func required(
     _ name: String, _ kind: ValueKind<Value>, _ help: String
   ) -> Input<Value> {
     one(.init(name, .option, kind, help, isRequired: true), kind)
   }
 
-  /// A `--name VALUE` that may be given any number of times; the values keep their order.
+  /// Declares a `--name VALUE` that may be given any number of times.
+  ///
+  /// The values keep their order.
   public static func repeated<Element>(
     _ name: String, _ kind: ValueKind<Element>, _ help: String
   ) -> Input<[Element]> where Value == [Element] {
     many(.init(name, .option, kind, help, isRepeated: true), kind)
   }
 
-  /// A `--name VALUE` that may be given any number of times; the value is `standard` if it is never given.
+  /// Declares a `--name VALUE` that may be given any number of times.
+  ///
+  /// The value is `standard` if it is never given.
   public static func repeated<Element>(
     _ name: String, _ kind: ValueKind<Element>, default standard: [Element], _ help: String
   ) -> Input<[Element]> where Value == [Element] {
@@ -116,14 +129,14 @@ extension Input {
       default: standard)
   }
 
-  /// A required argument.
+  /// Declares a required argument (a word without dashes).
   public static func argument(
     _ name: String, _ kind: ValueKind<Value>, _ help: String
   ) -> Input<Value> {
     one(.init(name, .argument, kind, help, isRequired: true), kind)
   }
 
-  /// An optional argument.
+  /// Declares an optional argument (a word without dashes).
   public static func optionalArgument<Wrapped>(
     _ name: String, _ kind: ValueKind<Wrapped>, _ help: String
   ) -> Input<Wrapped?> where Value == Wrapped? {
@@ -134,28 +147,28 @@ extension Input {
     }
   }
 
-  /// All remaining words: at least one, or with `orNone` any number.
+  /// Declares an argument that takes all remaining words: at least one, or with `orNone` any number.
   public static func arguments<Element>(
     _ name: String, _ kind: ValueKind<Element>, orNone: Bool = false, _ help: String
   ) -> Input<[Element]> where Value == [Element] {
     many(.init(name, .argument, kind, help, isRepeated: true, isRequired: !orNone), kind)
   }
 
-  /// Returns a copy that reads an environment variable when it is not on the command line.
+  /// Returns a copy of the input that reads an environment variable when the input is not on the command line.
   public func environment(_ variable: String) -> Input {
     var copy = self
     copy.specification.environment = variable
     return copy
   }
 
-  /// Returns a copy without an environment variable, for a confirmation that must be given on each call.
+  /// Returns a copy of the input without an environment variable, for a confirmation that must be given on each call.
   public func saidEachTime() -> Input {
     var copy = self
     copy.specification.isSaidEachTime = true
     return copy
   }
 
-  /// Returns a copy whose values are completed by a function that runs when the user presses Tab.
+  /// Returns a copy of the input whose values are completed by a function, which runs when the user presses Tab.
   public func completed(
     by find: @escaping @Sendable (CompletionRequest) async -> [Candidate]
   ) -> Input {
@@ -188,7 +201,9 @@ extension Input {
 }
 
 extension Input where Value == Bool {
-  /// A `--name` without a value; true if it is given.
+  /// Declares a `--name` without a value.
+  ///
+  /// It is true if it is given.
   public static func flag(_ name: String, _ help: String) -> Input<Bool> {
     let specification = InputSpecification(
       name: name, form: .flag, help: help, placeholder: "", isRepeated: false, isRequired: false,

@@ -1,7 +1,7 @@
 public import RegentHTTPCodec
 
 extension ValueKind where Value == IPNetwork {
-  /// A network such as `10.0.0.0/8` or `fd00::/8`, or a single address.
+  /// The type of a value that is a network such as `10.0.0.0/8` or `fd00::/8`, or a single address.
   public static var network: ValueKind {
     ValueKind("CIDR", show: { $0.description }) { text throws(ValueProblem) in
       do throws(IPNetworkError) {
@@ -25,7 +25,7 @@ extension ValueKind where Value == IPNetwork {
 }
 
 extension ValueKind where Value == AbsoluteURL {
-  /// A web address with `http` or `https` and a host.
+  /// The type of a value that is a web address with `http` or `https` and a host.
   public static var webAddress: ValueKind {
     ValueKind("URL", show: { $0.description }) { text throws(ValueProblem) in
       let url: AbsoluteURL

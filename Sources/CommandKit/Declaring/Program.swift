@@ -3,13 +3,15 @@ public struct Program: Sendable {
   public let name: String
   /// The version, as `--version` prints it.
   public let version: String
-  /// The line in help: lower case, without a full stop.
+  /// The line about the program in help: lower case, without a full stop.
   public let summary: String
-  /// More text, for the help page and the manual page.
+  /// More text about the program, for the help page and the manual page.
   public let details: String
-  /// Options of all commands; they may stand before or after the command.
+  /// The options of all commands.
+  ///
+  /// They may stand before or after the command.
   public let options: [any InputDeclaration]
-  /// Rules about combinations of these options.
+  /// Rules about combinations of the program's common options.
   public let rules: [InputRule]
   /// Whether the program has the option `--json`, which also makes errors JSON documents.
   public let offersJSON: Bool
@@ -20,7 +22,7 @@ public struct Program: Sendable {
   public let seeAlso: [String]
   /// The section of the manual: 1 for user commands, 8 for administration.
   public let manualSection: Int
-  /// Makes a message of an error type that CommandKit does not know.
+  /// Makes a message for an error of a type that CommandKit does not know.
   public let explain: @Sendable (any Error) -> CommandError?
   /// Commands that an unknown word probably means, the likeliest first: `user` means `account`.
   public let nearWords: @Sendable (String) -> [String]
@@ -54,7 +56,7 @@ public struct Program: Sendable {
     self.nearWords = nearWords
   }
 
-  /// All commands, created now.
+  /// All commands of the program, which are created now.
   public var commands: [Command] { offers.map { $0.make() } }
 
   static let json = Input.flag("json", "print one JSON document instead of text")

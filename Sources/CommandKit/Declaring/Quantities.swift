@@ -4,7 +4,7 @@ private let durationUnits: [(suffix: String, milliseconds: Int64)] = [
   ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
 ]
 
-/// Parses whole numbers with units in decreasing order, such as `1h30m`.
+/// Parses a duration of whole numbers with units in decreasing order, such as `1h30m`.
 func parsedDuration(_ text: String) -> Duration? {
   var rest = text[...]
   var total: Int64 = 0
@@ -25,7 +25,7 @@ func parsedDuration(_ text: String) -> Duration? {
   return .milliseconds(total)
 }
 
-/// The shortest form with whole units, such as `90s`, `1d` or `0s`.
+/// The duration in its shortest form with whole units, such as `90s`, `1d` or `0s`.
 public func shownDuration(_ duration: Duration) -> String {
   let (seconds, attoseconds) = duration.components
   let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000)
@@ -52,7 +52,7 @@ func parsedBytes(_ text: String) -> Int? {
   return isTooLarge ? nil : product
 }
 
-/// The shortest exact form, such as `64k`, `1G` or `1000`.
+/// The size in its shortest exact form, such as `64k`, `1G` or `1000`.
 public func shownBytes(_ bytes: Int) -> String {
   for unit in sizeUnits where bytes != 0 && bytes % unit.bytes == 0 {
     return "\(bytes / unit.bytes)\(unit.suffix)"

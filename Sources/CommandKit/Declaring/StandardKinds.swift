@@ -1,8 +1,8 @@
 extension ValueKind where Value == String {
-  /// Any text that is not empty.
+  /// The type of a value that is any text except an empty one.
   public static var text: ValueKind { text("TEXT") }
 
-  /// Any text that is not empty, with a placeholder for help.
+  /// The type of a value that is any text except an empty one, with this placeholder in help.
   public static func text(_ placeholder: String) -> ValueKind {
     ValueKind(placeholder, show: { $0 }) { text throws(ValueProblem) in
       guard !text.isEmpty else { throw ValueProblem("is empty") }
@@ -10,17 +10,17 @@ extension ValueKind where Value == String {
     }
   }
 
-  /// The path of a file.
+  /// The type of a value that is the path of a file.
   ///
-  /// The command checks whether it exists.
+  /// The command checks whether the file exists.
   public static var file: ValueKind { path("FILE", .files) }
 
-  /// The path of a folder.
+  /// The type of a value that is the path of a folder.
   ///
-  /// The command checks whether it exists.
+  /// The command checks whether the folder exists.
   public static var folder: ValueKind { path("DIR", .folders) }
 
-  /// One of the given words.
+  /// The type of a value that is one of the given words.
   public static func choice(_ words: String...) -> ValueKind {
     choice(words.map { ($0, $0) })
   }
@@ -36,13 +36,13 @@ extension ValueKind where Value == String {
 }
 
 extension ValueKind where Value: Equatable {
-  /// One of the given words, each with a value.
+  /// The type of a value that the user names by one of the given words.
   public static func choice(_ values: [(word: String, value: Value)]) -> ValueKind {
     let words = values.map(\.word)
     return ValueKind(
       wordList(words, between: "|"), completion: .words(words),
       show: { value in
-        // A loop instead of `first(where:)`, for the reason given at `wordList`.
+        // A loop is used and not `first(where:)`, because the latter makes short commands slower; see `wordList`.
         for choice in values where choice.value == value { return choice.word }
         return ""
       },
@@ -58,12 +58,12 @@ extension ValueKind where Value: Equatable {
 
 extension ValueKind
 where Value: RawRepresentable & CaseIterable & Equatable, Value.RawValue == String {
-  /// One of the enumeration's cases, by raw value.
+  /// The type of a value that is one of the enumeration's cases, named by its raw value.
   public static var cases: ValueKind { choice(Value.allCases.map { ($0.rawValue, $0) }) }
 }
 
 extension ValueKind where Value == Bool {
-  /// `on` or `off`, and the synonyms that environment files use.
+  /// The type of a value that is `on` or `off`, or one of the synonyms that environment files use.
   public static var onOff: ValueKind {
     ValueKind("on|off", completion: .words(["on", "off"]), show: { $0 ? "on" : "off" }) {
       text throws(ValueProblem) in
@@ -93,7 +93,9 @@ extension ValueKind where Value == Int {
     }
   }
 
-  /// A size in bytes: `512`, `64k`, `10M`, `1G`; each unit is 1,024 times the one before.
+  /// The type of a value that is a size in bytes: `512`, `64k`, `10M`, `1G`.
+  ///
+  /// Each unit is 1,024 times the one before.
   public static func bytes(_ range: ClosedRange<Int>) -> ValueKind {
     ValueKind("SIZE", show: { shownBytes($0) }) { text throws(ValueProblem) in
       guard let bytes = parsedBytes(text) else {
@@ -109,7 +111,7 @@ extension ValueKind where Value == Int {
 }
 
 extension ValueKind where Value == Duration {
-  /// A duration: `250ms`, `90s`, `10m`, `24h`, `30d`, or a combination such as `1h30m`.
+  /// The type of a value that is a duration: `250ms`, `90s`, `10m`, `24h`, `30d`, or a combination such as `1h30m`.
   public static func duration(_ range: ClosedRange<Duration>) -> ValueKind {
     ValueKind("DURATION", show: { shownDuration($0) }) { text throws(ValueProblem) in
       guard let duration = parsedDuration(text) else {

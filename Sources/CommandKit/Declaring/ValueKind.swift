@@ -1,13 +1,13 @@
 /// A type of value on the command line: how it is parsed, printed and completed.
 public struct ValueKind<Value: Sendable>: Sendable {
-  /// The placeholder of the value in help, such as `URL`.
+  /// The placeholder in help for a value of this type, such as `URL`.
   public let placeholder: String
-  /// What a shell completes.
+  /// What the shell completes for a value of this type.
   public var completion: ValueCompletion
   let read: @Sendable (String) throws(ValueProblem) -> Value
   let show: @Sendable (Value) -> String
 
-  /// Creates a kind.
+  /// Creates a type of value.
   ///
   /// `show` must print a value in the form that `read` parses.
   public init(
@@ -21,7 +21,7 @@ public struct ValueKind<Value: Sendable>: Sendable {
     self.read = read
   }
 
-  /// Parses a text; for kinds that are built from others.
+  /// Parses a text as a value of this type, for types that are built from others.
   public func value(of text: String) throws(ValueProblem) -> Value { try read(text) }
 }
 
@@ -29,10 +29,12 @@ public struct ValueKind<Value: Sendable>: Sendable {
 public struct ValueProblem: Error, Equatable, Sendable {
   /// The problem, such as "is not a duration".
   public let problem: String
-  /// What to type instead.
+  /// What to type in place of the invalid value.
   public let hint: String?
 
-  /// Creates a problem; `problem` begins with a verb.
+  /// Creates the problem of an invalid value.
+  ///
+  /// `problem` begins with a verb.
   public init(_ problem: String, hint: String? = nil) {
     self.problem = problem
     self.hint = hint
@@ -44,8 +46,8 @@ public enum ValueCompletion: Sendable {
   case nothing
   case files
   case folders
-  /// One of these words.
+  /// The shell completes one of these words.
   case words([String])
-  /// Candidates that are found when the user presses Tab.
+  /// The shell completes candidates that a function finds when the user presses Tab.
   case dynamic(@Sendable (CompletionRequest) async -> [Candidate])
 }

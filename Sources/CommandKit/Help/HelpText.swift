@@ -25,7 +25,7 @@ extension Program {
     return lines
   }
 
-  /// The names of the common options.
+  /// The names of the options that all commands have.
   ///
   /// Their thirty lines of help would hide the command's own options.
   private var commonOptions: String {
@@ -96,7 +96,7 @@ private func firstExample(_ command: Command) -> String {
 }
 
 extension CommandLineWords {
-  /// The usage line, for hints.
+  /// The usage line of the command, for hints.
   var usage: String {
     command?.usageForms.first.map { "\(program.name) \($0)" } ?? usageText(calledAs, command)
   }
@@ -143,7 +143,7 @@ extension InputRule {
 }
 
 extension InputSpecification {
-  /// The form in a usage line: `--name TEXT`, `ID` or `[RESOURCE …]`.
+  /// The input as a usage line shows it: `--name TEXT`, `ID` or `[RESOURCE …]`.
   fileprivate var inUsage: String {
     let more = isRepeated ? " …" : ""
     switch form {

@@ -1,4 +1,6 @@
-/// Wraps a text at spaces to a maximum width; a longer word gets its own line.
+/// Wraps a text at spaces to a maximum width.
+///
+/// A word that is wider gets its own line.
 func wrapped(_ text: String, _ width: Int) -> [String] {
   var lines: [String] = []
   var line = ""

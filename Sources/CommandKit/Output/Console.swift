@@ -3,7 +3,7 @@ internal import RegentPlatform
 /// The output of a command: results on standard output, everything else on standard error.
 ///
 /// Output is buffered. A message on standard error is written at once, after the buffered output. All text is escaped
-/// by ``harmless(_:)``, except text that is drawn.
+/// by ``harmless(_:)``, except the text of ``draw(_:)`` and ``drawNote(_:)``.
 public final class Console: Sendable {
   public let output: OutputStream
   public let errors: OutputStream
@@ -38,7 +38,7 @@ public final class Console: Sendable {
   ///
   /// - Parameters:
   ///   - line: the full line.
-  ///   - short: the line for a terminal that is too narrow for the full one.
+  ///   - short: a shorter form of the line, for a terminal that is too narrow for the full one.
   public func print(_ line: String, short: @autoclosure () -> String) {
     let whole = harmless(line)
     guard let columns = output.columns(), displayWidth(whole) > columns else {
@@ -49,7 +49,7 @@ public final class Console: Sendable {
 
   /// Prints a table, cut to the width of the terminal if there is one.
   public func print(_ table: Table) {
-    // Not escaped again: the table escapes its cells, and the program wrote the headings.
+    // The table's lines are not escaped again, because the table escapes its cells and the program wrote the headings.
     for line in table.lines(width: output.columns()) { append(line + "\n") }
   }
 
@@ -105,9 +105,9 @@ public final class Console: Sendable {
   }
 }
 
-/// Writing to standard output failed.
+/// The error when writing to standard output failed.
 public struct ConsoleFailure: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The errno value.
+  /// The `errno` value of the failed write.
   public let code: Int32
 
   public var description: String { "cannot write to standard output: \(reasonText(of: code))" }

@@ -4,9 +4,13 @@ internal import RegentPlatform
 /// An output of the process, with its write function and the properties of the terminal.
 public struct OutputStream: Sendable {
   public let isTerminal: Bool
-  /// The width of the terminal, nil without one; read each time, because windows are resized.
+  /// The width of the terminal; nil if the stream is none.
+  ///
+  /// It is read each time, because users resize windows.
   public let columns: @Sendable () -> Int?
-  /// Writes all bytes; returns 0 or the errno value.
+  /// Writes all bytes to the stream.
+  ///
+  /// Returns 0 or the `errno` value.
   public let write: @Sendable ([UInt8]) -> Int32
 
   public init(
@@ -40,9 +44,9 @@ extension OutputStream {
       isStuck.withLock { isStuck in
         var rest = bytes[...]
         while !rest.isEmpty {
-          // A pipe that poll() reports as writable accepts PIPE_BUF bytes without blocking.
+          // A pipe that `poll` reports as writable accepts PIPE_BUF bytes without blocking.
           let page = rest.prefix(Int(PIPE_BUF))
-          // Waits only once, so that many lines do not add up their waits.
+          // The stream waits only once for a blocked reader, so that the waits of many lines do not add up.
           isStuck = !isReady(number, patience: isStuck ? 0 : 20)
           guard !isStuck else { return EAGAIN }
           let failure = ordinary.write(Array(page))
@@ -57,7 +61,7 @@ extension OutputStream {
 
 private func isReady(_ descriptor: Int32, patience milliseconds: Int32) -> Bool {
   var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-  // Errors are reported by the following write.
+  // Errors of the descriptor are reported by the write that follows.
   return unsafe poll(&wait, 1, milliseconds) != 0
 }
 

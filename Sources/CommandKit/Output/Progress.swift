@@ -28,7 +28,7 @@ extension Console {
 
   private func remove(_ line: Task<Bool, Never>) async {
     line.cancel()
-    // Waits for the line's task, because a line that is drawn later would stay.
+    // The line's task must have ended first, because a line that it draws later would stay.
     if await line.value { drawNote("\r\u{1b}[K") }
   }
 }

@@ -6,7 +6,7 @@ public enum Prompt {
   /// The maximum length of a typed line in bytes.
   public static let longest = 1_024
 
-  /// How often a new password is asked for if the two inputs differ.
+  /// How often a new password is asked for if the user types it differently the second time.
   private static let tries = 3
 
   /// How often a question is repeated after invalid answers.
@@ -81,7 +81,7 @@ public enum Prompt {
     }
   }
 
-  /// Asks for a confirmation before something is lost.
+  /// Asks for a confirmation before a command removes data.
   ///
   /// - Parameters:
   ///   - what: what will happen, such as "remove requestor acme and its 3 keys".
@@ -103,7 +103,9 @@ public enum Prompt {
     }
   }
 
-  /// The typed line, which may be empty; the end of the input (Ctrl-D) is an error.
+  /// Reads a line, which may be empty.
+  ///
+  /// The end of the input (Ctrl-D) is an error.
   private static func typed(
     _ question: String, _ usual: String?, orGive option: String, _ call: Invocation
   ) throws(CommandError) -> [UInt8] {
@@ -150,13 +152,13 @@ public enum Prompt {
     return line
   }
 
-  /// A line, which may be empty; nil at the end of the input.
+  /// Reads a line, which may be empty; nil at the end of the input.
   private static func someLine(of input: Int32) throws(CommandError) -> [UInt8]? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
     var isEnded = false
     do throws(SystemError) {
-      // One byte at a time: the bytes after the line belong to the next reader.
+      // The line is read one byte at a time, because the bytes after it belong to the next reader.
       while try systemCall("read", on: "standard input", { unsafe Glibc.read(input, &byte, 1) })
         == 1
       {

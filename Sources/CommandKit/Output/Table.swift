@@ -1,20 +1,20 @@
 /// A table for people: columns aligned by display width, never wider than the terminal.
 ///
-/// The table escapes its cells. Programs use `--json` instead, which cuts nothing.
+/// The table escapes its cells. Other programs should use `--json`, which cuts nothing.
 public struct Table: Sendable {
   public struct Column: Sendable {
     /// The content of a column, which decides how it is shortened on a narrow terminal.
     public enum Kind: Sendable {
-      /// Text: cut, with `…` at the end.
+      /// A column of text, which is cut with `…` at the end.
       case text
-      /// Numbers: aligned to the right, never cut.
+      /// A column of numbers, aligned to the right and never cut.
       case number
-      /// Names that users copy: never cut.
+      /// A column of names that users copy, never cut.
       case name
-      /// Ids that commands also accept by their beginning: shortened to `shortest` characters, or more if two would
-      /// look alike.
+      /// A column of ids, whose beginning commands accept too. The ids are shortened to `shortest` characters, or more
+      /// if two would look alike.
       case id(shortest: Int)
-      /// RFC 3339 times: shortened by the seconds.
+      /// A column of RFC 3339 times, which are shortened by the seconds.
       case time
     }
 
@@ -35,14 +35,16 @@ public struct Table: Sendable {
 
   public init(_ columns: [Column]) { self.columns = columns }
 
-  /// Adds a row; missing cells are empty, and extra cells are dropped.
+  /// Adds a row to the table.
+  ///
+  /// Missing cells are empty, and extra cells are dropped.
   public mutating func add(_ cells: [String]) {
     rows.append(columns.indices.map { $0 < cells.count ? harmless(cells[$0]) : "" })
   }
 
   public var count: Int { rows.count }
 
-  /// The lines, at most `width` columns wide; nil cuts nothing.
+  /// The lines of the table, at most `width` columns wide; nil cuts nothing.
   ///
   /// If there is not enough room, ids are shortened first, then times, then text is cut.
   public func lines(width: Int?) -> [String] {
@@ -96,7 +98,7 @@ public struct Table: Sendable {
     }
   }
 
-  /// Takes one column at a time from the widest column.
+  /// Narrows the widest column by one, again and again, until the table fits.
   private func shrink(_ widths: inout [Int], to width: Int, _ narrowest: Int) {
     var surplus = total(widths) - width
     while surplus > 0 {

@@ -1,11 +1,11 @@
 /// What a terminal can display, as far as it can be detected.
 public struct TerminalCapabilities: Sendable, Equatable {
-  /// The smallest dots that it can draw.
+  /// The smallest dots that the terminal can draw.
   public var glyphs: DotGlyphs
   public var depth: ColourDepth
-  /// Whether it displays more than ASCII.
+  /// Whether the terminal displays more than ASCII.
   public var isUnicode: Bool
-  /// Whether its font has Korean characters.
+  /// Whether the terminal's font has Korean characters.
   public var hasHangul: Bool
   /// Whether text may be coloured.
   ///
@@ -26,20 +26,20 @@ public struct TerminalCapabilities: Sendable, Equatable {
 
 /// The characters that draw the dots of a QR code.
 public enum DotGlyphs: Sendable, Equatable {
-  /// `▀▄█`: two dots per cell. Needs Unicode and a font with these characters.
+  /// Draws with `▀▄█`: two dots in a cell. Needs Unicode and a font with these characters.
   case halfBlocks
-  /// Coloured spaces: one dot per cell, with any font.
+  /// Draws with coloured spaces: one dot in a cell, with any font.
   case fullBlocks
-  /// `##` for a dark dot: for terminals without colours.
+  /// Draws `##` for a dark dot, for terminals without colours.
   case ascii
 }
 
 /// The number of colours of a terminal.
 public enum ColourDepth: Sendable, Equatable {
-  /// No colours: only reverse video.
+  /// The terminal has no colours, only reverse video.
   case none
-  /// The eight basic colours.
+  /// The terminal has the eight basic colours.
   case eight
-  /// The 256-colour palette; themes do not change its upper part.
+  /// The terminal has the 256-colour palette. Themes do not change its upper part.
   case palette
 }

@@ -4,11 +4,11 @@ public import RegentPlatform
 ///
 /// ``capabilities`` derives what it can display.
 public struct TerminalFacts: Sendable, Equatable {
-  /// The variable `TERM`.
+  /// The value of the environment variable `TERM`.
   public var type: String?
-  /// The variable `COLORTERM`.
+  /// The value of the environment variable `COLORTERM`.
   public var colourTerm: String?
-  /// The locale for displayed text.
+  /// The locale in which text is displayed.
   public var locale: String?
   /// Facts from the kernel, if the terminal is a Linux virtual console.
   public var console: LinuxConsole?

@@ -1,6 +1,6 @@
 /// The words of a command line, split into the command, its options (as texts) and its arguments.
 struct CommandLineWords {
-  /// The commands named, outermost first: noun, verb.
+  /// The commands that the words name, outermost first: noun, verb.
   private(set) var path: [Command] = []
   /// The texts given for each option, by label.
   private(set) var options: [String: [String]] = [:]
@@ -12,7 +12,9 @@ struct CommandLineWords {
   private(set) var isLost = false
   private(set) var wantsHelp = false
   private(set) var wantsVersion = false
-  /// The first error; help is printed nevertheless if it was requested.
+  /// The first error in the command line.
+  ///
+  /// Help is printed nevertheless if the user asked for it.
   private(set) var problem: CommandError?
 
   let program: Program
@@ -34,10 +36,10 @@ struct CommandLineWords {
     }
   }
 
-  /// The command to run: the last one named.
+  /// The command to run: the last one that the words name.
   var command: Command? { path.last }
 
-  /// The options that are valid here: those of the program and of the commands named so far.
+  /// The options that are valid at this point: those of the program and of the commands named so far.
   var knownInputs: [any InputDeclaration] {
     program.options + path.flatMap(\.inputs)
   }
@@ -100,7 +102,7 @@ extension CommandLineWords {
 
   private func unknownCommand(_ word: String, among commands: [Command]) -> CommandError {
     let names = commands.filter { !$0.isHidden }.map(\.name)
-    // A proposal may consist of a noun and a verb.
+    // A proposal may be a noun followed by a verb.
     let known = program.nearWords(word.lowercased()).first { proposal in
       names.contains { proposal == $0 || proposal.hasPrefix($0 + " ") }
     }

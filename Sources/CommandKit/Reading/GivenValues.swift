@@ -13,7 +13,7 @@ struct GivenValues: Sendable {
       var texts = words.options[specification.label] ?? operands[specification.label] ?? []
       var source = specification.label
       if texts.isEmpty, let name = specification.environment, let text = environment[name] {
-        // A text with replacement characters would name another path than the one in the variable.
+        // The environment variable was not valid UTF-8. Its repaired text would name another path.
         guard !text.unicodeScalars.contains("\u{fffd}") else {
           throw .usage("\(name) is not valid UTF-8")
         }
@@ -41,7 +41,7 @@ struct GivenValues: Sendable {
     do throws(ValueProblem) {
       values[specification.label] = try input.value(of: texts)
     } catch {
-      // Of several values, the first one that is invalid alone.
+      // If the input was given several times, name the first value that is invalid by itself.
       let wrong = texts.first { (try? input.value(of: [$0])) == nil } ?? texts.last ?? ""
       throw .usage("\(source) \"\(wrong)\" \(error.problem)", hint: error.hint)
     }
@@ -114,7 +114,7 @@ extension CommandLineWords {
   }
 }
 
-/// `a, b or c`.
+/// The words as a list in a sentence: `a, b or c`.
 func listed(_ words: [String], _ conjunction: String = "or") -> String {
   guard let last = words.last, words.count > 1 else { return words.first ?? "" }
   return words.dropLast().joined(separator: ", ") + " \(conjunction) \(last)"

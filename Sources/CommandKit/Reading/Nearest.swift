@@ -1,7 +1,7 @@
 /// The most similar word, if it is similar enough to propose.
 public func nearest(to text: String, among words: [String]) -> String? {
   let typed = Array(text.lowercased().unicodeScalars.prefix(64))
-  // At most one mistake in three characters; more would be a guess.
+  // At most one mistake in three characters is accepted. More would be a guess.
   let limit = max(1, typed.count / 3)
   var best: (word: String, distance: Int)?
   for word in words {

@@ -4,9 +4,9 @@ public import RegentPlatform
 public struct CommandError: Error, Equatable, Sendable, CustomStringConvertible {
   /// A sentence in lower case, without a full stop.
   public let message: String
-  /// What the user can do.
+  /// What the user can do about the error.
   public let hint: String?
-  /// A stable word for scripts, such as `usage`, `failed` or `not-found`.
+  /// A stable word for the error, for scripts: `usage`, `failed` or `not-found`.
   public let code: String
   public let exit: ExitCode
 

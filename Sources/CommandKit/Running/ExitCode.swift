@@ -2,7 +2,9 @@
 ///
 /// Programs add their own codes in an extension.
 public struct ExitCode: RawRepresentable, Hashable, Sendable {
-  /// 0 to 125; shells use the higher numbers for signals.
+  /// The number of the exit code, 0 to 125.
+  ///
+  /// Shells use the higher numbers for signals.
   public let rawValue: Int32
 
   public init(rawValue: Int32) { self.rawValue = rawValue }

@@ -11,7 +11,7 @@ extension Program {
       let shown = CommandError(
         shortened(error.message), hint: error.hint.map(shortened), code: error.code, exit: error.exit)
       console.print(json: event(shown))
-      // If the reader has closed the pipe, the exit code still reports the failure.
+      // If writing fails because the reader has closed the pipe, the exit code still reports the failure.
       console.flush()
     } else if asJSON {
       var details: JSONObject = [
@@ -26,7 +26,7 @@ extension Program {
     return error.exit
   }
 
-  /// Whether errors must be JSON documents; works on a command line that could not be parsed.
+  /// Whether errors must be JSON documents; also for a command line that could not be parsed.
   func wantsJSON(_ arguments: [String]) -> Bool {
     offersJSON && arguments.prefix { $0 != "--" }.contains("--json")
   }
@@ -51,7 +51,7 @@ extension Program {
       try console.finish()
       return .done
     } catch {
-      // The reader closed the pipe, as `head` does after enough lines.
+      // The reader has closed the pipe, as `head` does after enough lines. That is no error to report.
       if error.code == EPIPE { return .failed }
       return failed(error, arguments, console)
     }

@@ -63,7 +63,7 @@ enum DaemonCommand {
       oauth: OAuthTokenSource(state: settings.state, buildTime: context.buildTime)
     ) { console.note($0) }
     let sockets = try DaemonSockets(settings, variables, process, mode: call[mode], apps: platform?.apps ?? AppBook([]))
-    // The folders are removed after the server, because its sockets are in them.
+    // The folders of the sockets are removed after the server has ended, because its sockets are in them.
     defer { sockets.removeFolders() }
     var configuration = ServerConfiguration()
     configuration.loops = 1
@@ -93,8 +93,8 @@ enum DaemonCommand {
     try? notification?.ready(status: "keeps the tokens")
     let upkeep = Task {
       while !Task.isCancelled {
-        // Checks hourly whether the box was signed in or out elsewhere, so that local programs need not wait for that
-        // check.
+        // Checks hourly whether the box was signed in or out elsewhere, so that requests of local programs need not
+        // wait for that check.
         _ = try? await enabler?.status()
         try await Task.sleep(for: .seconds(3_600))
       }

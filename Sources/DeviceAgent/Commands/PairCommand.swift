@@ -92,7 +92,7 @@ enum PairCommand {
   }
 }
 
-/// How a sign-in is displayed, depending on the terminal and the options.
+/// How a sign-in is displayed, as the terminal and the options decide.
 struct PairSetUp: Sendable {
   let mode: PairMode
   private let call: Invocation
@@ -130,7 +130,7 @@ struct PairSetUp: Sendable {
     defer { signals.stop() }
     let console = call.console
     let picture = PictureOutput(target) { error in
-      // On a screen that is drawn, an error line would overwrite the picture.
+      // When the whole screen is drawn, an error line would overwrite the picture.
       if !usesScreen { console.note("regent: \(error.message)") }
     }
     guard usesScreen else {
@@ -184,7 +184,7 @@ struct PairSetUp: Sendable {
   }
 }
 
-/// The latest event that is an outcome of the sign-in.
+/// The latest event that ended the sign-in, with success or without.
 private final class LastEvent: Sendable {
   private let state = Locked<PairEvent?>(nil)
 
@@ -199,7 +199,7 @@ private final class LastEvent: Sendable {
   }
 }
 
-/// A screen that also remembers the outcome, to print it after the screen is cleared.
+/// A screen that also remembers how the sign-in ended, so that this is printed after the screen is cleared.
 private struct RememberingSurface: PairSurface {
   private let screen: ScreenSurface
   private let last: LastEvent

@@ -12,7 +12,7 @@ enum PictureOptions {
   static let geometry = Input.option(
     "framebuffer-size", .geometry, "WIDTHxHEIGHTxBITS of the device (default: ask the device)")
 
-  /// The target of a QR code that is drawn as pixels, or `.none` if it is drawn as characters.
+  /// Where the QR code is drawn as pixels, or `.none` if it is drawn as characters.
   static func target(_ call: Invocation) throws(CommandError) -> PictureOutput.Target {
     let path = call[file]
     switch call[picture] {
@@ -41,7 +41,7 @@ enum PictureOptions {
 }
 
 extension ValueKind where Value == FramebufferGeometry {
-  /// A size such as `1920x1080x32`.
+  /// The type of an option whose value is a screen size such as `1920x1080x32`: width, height and bits of a pixel.
   ///
   /// If rows have padding, a fourth number is the bytes of a row.
   static var geometry: ValueKind {

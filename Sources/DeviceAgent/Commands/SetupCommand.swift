@@ -65,7 +65,7 @@ enum SetupCommand {
     }
   }
 
-  /// The enrolment code, and the service's address if the input was `ADDRESS#CODE`.
+  /// Parses what the user typed: the enrolment code, and the service's URL if the input was `ADDRESS#CODE`.
   private static func typed(_ call: Invocation) throws(CommandError) -> (service: AbsoluteURL?, code: EnrolmentCode) {
     if let text = call[code] {
       guard text == "-" else { return try parts(of: text) }
@@ -96,7 +96,8 @@ enum SetupCommand {
     let environment = call.environment
     let places = DefaultServices.places { environment[$0] }
     if let there = places.first(where: isFile) {
-      // Checked before the code is redeemed. Otherwise the code would be used up for a key pair that cannot be saved.
+      // Checked before the enrolment code is redeemed, because the code works only once. Otherwise it would be used up
+      // for a key pair that cannot be saved.
       guard there != DefaultServices.machinePath || Accounts.effectiveUser == 0 else {
         throw CommandError(
           "this machine is already set up as a box, and only root may change it", hint: "run sudo regent setup")

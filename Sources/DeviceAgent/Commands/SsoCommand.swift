@@ -94,7 +94,7 @@ enum SsoCommand {
         guard let id = prompt["id"]?.int64, let app = prompt["app"]?.string,
           let requestor = prompt["requestor"]?.string
         else {
-          // A daemon that holds too many requests already answers at once. The pause avoids a busy loop.
+          // If the daemon already holds too many requests, it answers at once. The pause avoids a busy loop.
           if Clocks.bootNanoseconds(since: begun) < 1_000_000_000 { try await Task.sleep(for: .seconds(1)) }
           continue
         }
@@ -120,7 +120,7 @@ enum SsoCommand {
     }
   }
 
-  /// The viewer's answer to a question.
+  /// The viewer's answer to an app's question.
   private enum Answer {
     case decide(String)
     case signOut, dismiss
@@ -143,7 +143,7 @@ enum SsoCommand {
       ["yes": .signOut, "y": .signOut, "no": .dismiss, "n": .dismiss, "deny": .decide("denied")], call)
   }
 
-  /// Repeats the question until the answer is one of the given words.
+  /// Asks the viewer, and repeats the question until the answer is one of the given words.
   private static func ask(
     _ question: String, usual: String, orGive option: String, _ answers: [String: Answer], _ call: Invocation
   ) throws -> Answer {
@@ -154,7 +154,7 @@ enum SsoCommand {
     }
   }
 
-  // MARK: Output lines
+  // MARK: Lines of the output
 
   private static func statusLines(_ status: JSONValue) -> [String] {
     var lines: [String] = []

@@ -58,7 +58,7 @@ enum AuthorizeCommand {
 extension AuthorizeCommand {
   /// Checks a token with the published keys of each configured service.
   ///
-  /// One of them must have signed it.
+  /// One of the services must have signed the token.
   private static func check(
     _ grant: MediaGrant, _ settings: AgentSettings
   ) async throws(CommandError) -> MediaTokenContents {
@@ -133,7 +133,7 @@ enum ExecCommand {
 
 /// Replaces this process by another program.
 ///
-/// If that fails, the exit code is the one that shells use.
+/// If the program cannot be started, the exit code is the one that shells use.
 func becoming(_ call: Invocation, _ run: () throws(SystemError) -> Void) throws(CommandError) {
   call.console.flush()
   do throws(SystemError) {
@@ -145,7 +145,7 @@ func becoming(_ call: Invocation, _ run: () throws(SystemError) -> Void) throws(
 }
 
 extension MediaGrant {
-  /// The JSON for programs that run a credential process.
+  /// The token as JSON, for programs that run a command to get their credentials (a credential process).
   fileprivate var credentialProcessDocument: JSONValue {
     [
       "Version": 1, "Token": .string(token), "Resource": .string(resource),

@@ -5,7 +5,7 @@ import RegentPlatform
 enum DaemonAction: String, CaseIterable, Sendable {
   case status, providers, preauthorize, token, metadata, header, logout, pair, sso, oauth
 
-  /// Whether a rule may limit the action to names, as in `token=sport-*`.
+  /// Whether a rule may limit the action to certain names, as in `token=sport-*`.
   var takesNames: Bool {
     switch self {
     case .token, .preauthorize, .header, .oauth: true
@@ -13,7 +13,7 @@ enum DaemonAction: String, CaseIterable, Sendable {
     }
   }
 
-  /// What the action gives a user, for `regent doctor`.
+  /// What a user may do with the permission for this action, as `regent doctor` prints it.
   var gives: String {
     switch self {
     case .status: "who is signed in"
@@ -29,7 +29,9 @@ enum DaemonAction: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether each use is logged: only actions that give out secrets or change something.
+  /// Whether each use of the action is logged.
+  ///
+  /// Only actions that give out secrets or change data are logged.
   ///
   /// The others are not logged, because a launcher that polls would fill the journal.
   var isWorthALine: Bool {
@@ -51,7 +53,7 @@ struct AllowRule: Sendable, Equatable {
   }
 
   let who: Who
-  /// The user or group as the line spells it.
+  /// The user or group of the rule, as its line in agent.conf spells it.
   let title: String
   /// The allowed actions, each with patterns of the resources for which it is allowed.
   ///
@@ -108,9 +110,9 @@ struct AllowRule: Sendable, Equatable {
     return actions[action]
   }
 
-  /// Parses a numeric id.
+  /// Parses the numeric id of a user or group.
   ///
-  /// The largest number is excluded, because the kernel uses it for "no id".
+  /// The largest number is refused, because the kernel uses it for "no id".
   private static func id(_ text: String) -> UInt32? { UInt32(text).flatMap { $0 == .max ? nil : $0 } }
 
   static func who(_ text: String, _ place: String) throws(CommandError) -> Who {
@@ -139,7 +141,7 @@ struct AllowRule: Sendable, Equatable {
 
 /// Whether a resource matches a pattern in which `*` stands for any text.
 ///
-/// Compared byte by byte.
+/// The comparison is byte by byte.
 func matches(_ resource: String, pattern: String) -> Bool {
   let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
   let text = Array(resource.utf8)

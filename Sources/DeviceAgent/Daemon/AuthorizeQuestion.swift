@@ -10,9 +10,9 @@ struct AuthorizeQuestion: Hashable, Sendable {
 }
 
 extension AuthorizeQuestion {
-  /// Reads a request body.
+  /// Reads the body of a request.
   ///
-  /// Returns `nil` if there is no resource, or if the data is not an object of texts.
+  /// Returns `nil` if it names no resource, or if its data is not an object of texts.
   init?(_ document: JSONObject) {
     guard let resource = document["resource"]?.string else { return nil }
     self.init(resource: resource)

@@ -8,11 +8,11 @@ import RegentPlatform
 ///
 /// The next line about the same user or app says how many lines were left out.
 final class CappedLines: Sendable {
-  /// For each user or app: 100 lines at once, then one a second.
+  /// The limit of log lines for each user and app: 100 lines at once, then one a second.
   static let limit = RateLimit(perSecond: 1, burst: 100)
-  /// The most users and apps with a limit of their own.
+  /// The maximum number of users and apps with a limit of their own.
   ///
-  /// All further ones share one limit.
+  /// All further users and apps share one limit.
   static let most = 64
 
   private struct Meter {
@@ -33,7 +33,7 @@ final class CappedLines: Sendable {
 
   /// Writes a line about the user or app `who`.
   ///
-  /// Lines about root and the daemon's own user have no limit; `who` is `nil` for them.
+  /// Lines about root and the daemon's own user have no limit; for them, `who` is `nil`.
   func note(_ line: String, of who: String?) {
     guard let who else { return write(line) }
     let now = Uptime(milliseconds: Int64(clock() / 1_000_000))

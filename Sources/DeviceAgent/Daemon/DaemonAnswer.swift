@@ -18,7 +18,7 @@ enum DaemonAnswer {
     document(status, CommandError(message, code: code, exit: .usage).document)
   }
 
-  /// A response of the HTTP server, before a request reaches the daemon.
+  /// A response that the HTTP server itself sends, before a request reaches the daemon.
   static func ofServer(_ status: Status, _ sentence: String) -> Response {
     let isBusy = status == .serviceUnavailable
     let message = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence

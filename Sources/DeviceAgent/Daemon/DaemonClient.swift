@@ -4,7 +4,7 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPlatform
 
-/// The result of looking for a daemon.
+/// The result of looking for a running daemon.
 enum DaemonSearch: Sendable {
   /// No daemon is running.
   case none
@@ -28,7 +28,7 @@ struct DaemonClient: EntitlementSource {
   /// The deadline of requests that may take long: a provider may take half a minute to authorize, and long polls are
   /// held.
   private static let deadline = Duration.seconds(60)
-  /// The deadline of requests that the daemon answers itself, or with one request to the service.
+  /// The deadline of short requests: the daemon answers them itself, or with one request to the service.
   private static let shortDeadline = Duration.seconds(12)
 
   private init(places: [String], on thread: ClientConfiguration.CallThread) {
@@ -38,11 +38,11 @@ struct DaemonClient: EntitlementSource {
     client = Client(configuration)
   }
 
-  /// The daemon of this box, for a command without options that could mean another box.
+  /// The daemon of this box, for a command whose options cannot mean another box.
   ///
   /// Sends no request to check the daemon's identity, because that would double the time of a short command.
   ///
-  /// - Returns: `nil` if such an option was given, or if there is no socket. The caller then uses
+  /// - Returns: `nil` if an option may mean another box, or if there is no socket. The caller then uses
   ///   ``find(_:together:)``.
   static func ofThisBox(_ settings: AgentSettings) -> DaemonClient? {
     let places = settings.socketPlaces.filter { SocketPlace.isThere($0) }
@@ -52,7 +52,7 @@ struct DaemonClient: EntitlementSource {
 
   /// Finds the running daemon for these settings and checks its identity.
   ///
-  /// Its requests run one after the other, unless `together` is set.
+  /// The client's requests run one after the other, unless `together` is set.
   static func find(
     _ settings: AgentSettings, together: Bool = false
   ) async throws(CommandError) -> DaemonSearch {
@@ -65,8 +65,8 @@ struct DaemonClient: EntitlementSource {
         answer = try await daemon.call(.post, "/v1/alive", given.document, within: shortDeadline)
       } catch {
         if error.isAbsence { continue }
-        // There is a socket, but this user may not connect. Using this user's own tokens instead could mean another
-        // sign-in.
+        // There is a socket, but this user may not connect. The command must not use this user's own tokens, because
+        // they may be of another sign-in.
         throw daemon.sentence(about: error)
       }
       guard let document = try? JSONValue(reading: answer.body), answer.status.isSuccess,
@@ -123,7 +123,7 @@ struct DaemonClient: EntitlementSource {
     return header
   }
 
-  /// A step of a sign-in that the daemon does for this user.
+  /// Sends a request about a sign-in that the daemon does for this user.
   func pair(_ step: String, _ body: JSONObject) async throws(CommandError) -> JSONValue {
     try await ask(.post, "/v1/pair/\(step)", .object(body))
   }
@@ -209,7 +209,7 @@ struct DaemonClient: EntitlementSource {
 }
 
 extension ClientError {
-  /// Whether no process listens on the socket.
+  /// Whether the error means that no process listens on the socket.
   fileprivate var isAbsence: Bool {
     switch kind {
     case .unreachable(.noSocket), .unreachable(.refused): true

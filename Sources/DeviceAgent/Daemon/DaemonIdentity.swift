@@ -38,7 +38,7 @@ extension DaemonIdentity {
 }
 
 extension AgentSettings {
-  /// Adapts these settings to a sign-in for the daemon that runs for this box, so that the daemon's tokens are renewed.
+  /// Adapts these settings to a sign-in for the daemon that runs for this box, so that the daemon gets the new tokens.
   ///
   /// Root reads the credentials first and then becomes the daemon's user, who must be able to read the stored tokens.
   /// For another user, the daemon does the sign-in if agent.conf allows it.
@@ -73,7 +73,7 @@ extension AgentSettings {
 
   /// Adapts these settings to the daemon's folder, for commands that do not need the service.
   ///
-  /// Root becomes the daemon's user.
+  /// A process of root becomes the daemon's user.
   func inDaemonsFolder() async throws(CommandError) -> AgentSettings {
     guard usesOwnState, case .found(let daemon) = try await DaemonClient.find(self) else { return self }
     let home = daemon.home
@@ -101,7 +101,7 @@ extension AgentSettings {
     Accounts.title(of: Accounts.effectiveUser)
   }
 
-  /// Starts a sign-in in this process: with the SDK, or at another OAuth server.
+  /// Starts a sign-in in this process: with the SDK at the TV service, or at another OAuth server.
   func link(_ order: PairOrder, buildTime: Int64) throws(CommandError) -> any PairLink {
     if let name = order.oauth {
       return try OAuthLink(name, in: state, isForced: order.isForced, buildTime: buildTime)

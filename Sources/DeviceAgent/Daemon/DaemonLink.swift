@@ -3,7 +3,7 @@ import RegentJSON
 
 /// A sign-in that the daemon does.
 ///
-/// This process only displays it, and needs neither the secret nor access to the tokens.
+/// This process only displays the sign-in, and needs neither the box's secret nor access to its tokens.
 final class DaemonLink: PairLink {
   private let daemon: DaemonClient
   private let id: String

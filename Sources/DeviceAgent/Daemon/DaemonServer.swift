@@ -23,8 +23,8 @@ struct DaemonServer: Sendable {
   ///
   /// The user `owner` may do everything, as root may.
   ///
-  /// `report` gets the lines for the log: which user got a secret, changed something or was refused. They never contain
-  /// a token.
+  /// `report` gets the lines for the log, which say which user got a secret, changed something or was refused. The
+  /// lines never contain a token.
   init(
     _ source: any EntitlementSource, of identity: BoxIdentity = BoxIdentity(), state: String = "",
     allowRules: [AllowRule], owner: UInt32 = Accounts.effectiveUser, pairing: PairHost? = nil,
@@ -45,10 +45,10 @@ struct DaemonServer: Sendable {
     lines = CappedLines(write: report)
   }
 
-  /// The routes of the common socket.
+  /// The router for the socket that all local programs share.
   func router() throws -> Router { try router(routes()) }
 
-  /// The routes of an app's own socket: the requests for apps, and the liveness check.
+  /// The routes of the socket that belongs to one app: the requests for apps, and the liveness check.
   func router(ofApp socket: String) throws -> Router {
     var routes = Routes()
     mountAlive(&routes)
@@ -64,9 +64,7 @@ struct DaemonServer: Sendable {
     }
   }
 
-  /// All routes of the common socket.
-  ///
-  /// `docs/socket.md` describes them.
+  /// All routes of the socket that the local programs share; `docs/socket.md` describes them.
   func routes() -> Routes {
     var routes = Routes()
     mountAlive(&routes)
@@ -100,7 +98,8 @@ struct DaemonServer: Sendable {
     }
     routes.post("/v1/logout") { request, _ in
       reply(request, .logout) { () throws(CommandError) in
-        // Signing out deletes the box's key too, and retries until the service has confirmed it.
+        // If the box has apps, signing out deletes the box's key too, and is retried until the service has confirmed
+        // it.
         guard let platform else { return .object(try await source.signOut().members) }
         return .object(try await platform.host.signOut().members)
       }

@@ -2,11 +2,13 @@ import CommandKit
 import HTTPServer
 import RegentPlatform
 
-/// The daemon's sockets: those that systemd opened, or else its own, and the folders that were created for them.
+/// The daemon's sockets, and the folders that were created for them.
+///
+/// Either systemd has opened the sockets, or the daemon opens its own.
 struct DaemonSockets {
   /// The socket for all local programs.
   private(set) var common: ListenAddress
-  /// Sockets that belong to one app each, by the names in `agent.conf`.
+  /// The sockets that belong to one app each, by the names in `agent.conf`.
   private(set) var ofApps: [(name: String, address: ListenAddress)] = []
   private var folders: [String] = []
 

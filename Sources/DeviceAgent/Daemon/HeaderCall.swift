@@ -5,11 +5,11 @@ import RegentPairingWire
 ///
 /// The service accepts a header for every path that ends with the signed path, and the signature covers neither query
 /// nor body. Therefore only the requests listed here are signed, spelled in a way that no proxy rewrites. A request for
-/// something that another permission protects (titles, attributes, a sign-in) also needs that permission, for all
-/// names. Requests that are not listed get no header, because a newer service may have more of them; nor do sign-outs
-/// and requests for the platform account.
+/// something that another permission protects (titles, attributes, a sign-in) also needs that permission, without a
+/// limit to certain names. Requests that are not listed get no header, because a newer service may have more requests.
+/// Sign-outs and requests for the box's shared account get none either.
 struct HeaderCall: Sendable, Equatable {
-  /// The request as `header=` names it, without the service's path prefix and the format suffix, such as
+  /// The request as a permission `header=` names it, without the service's path prefix and the format suffix, such as
   /// `GET:/api/v1/tokens/authn`.
   let name: String
   /// The permission that this request needs in addition to `header`.
@@ -45,9 +45,9 @@ struct HeaderCall: Sendable, Equatable {
       hint: "the calls are \(known.map(\.text).joined(separator: ", "))")
   }
 
-  /// A request to the service.
+  /// A request to the service that may get a header.
   ///
-  /// `{}` stands for one path segment.
+  /// In its path, `{}` stands for one segment.
   private struct Known {
     let text: String
     let alsoNeeds: DaemonAction?

@@ -9,7 +9,7 @@ struct PairOrder: Sendable, Equatable {
   var numberMatching = false
   /// The lifetime of a code in milliseconds, or `nil` for the service's default.
   var lifetime: Int64?
-  /// The data for a promotional pass.
+  /// The viewer's data for a promotional pass, such as an e-mail address.
   var data: [String: String] = [:]
   /// The name of another OAuth server in `regent oauth list`, or `nil` for the box's own sign-in.
   var oauth: String?
@@ -49,17 +49,17 @@ struct PairOrder: Sendable, Equatable {
 ///
 /// The program, such as a launcher, shows the code, and the daemon keeps the tokens.
 ///
-/// There is one sign-in at a time, because a box has one code. A program that reconnects joins its user's sign-in.
-/// Another user is refused while the first program still polls. A sign-in that apps of the box's account started never
-/// interrupts another one, and every other program may replace it. A sign-in for which no program has polled during
-/// ``patience`` is withdrawn, because its code is not on any screen.
+/// There is one sign-in at a time, because a box has one code. A program that connects again joins the sign-in of its
+/// user. Another user is refused while the first program still polls. A sign-in that the box's apps started for the
+/// shared account never interrupts another sign-in, and every other program may replace it. A sign-in for which no
+/// program has polled during ``patience`` is withdrawn, because its code is not on any screen.
 actor PairHost {
   typealias NewLink = @Sendable (PairOrder) throws(CommandError) -> any PairLink
 
   /// The events of one sign-in since an earlier request.
   struct Progress: Sendable {
     let events: [LinkEvent]
-    /// The value to send as `after` in the next request.
+    /// The number of the last event, to send as `after` in the next request.
     let last: Int
   }
 
@@ -68,10 +68,10 @@ actor PairHost {
     let user: UInt32
     let order: PairOrder
     let link: any PairLink
-    /// Whether only apps of the box's account have asked for this sign-in.
+    /// Whether only apps, which want to use the box's shared account, have asked for this sign-in.
     var isOfApps: Bool
     var events: [LinkEvent] = []
-    /// How many events were dropped before the first of `events`.
+    /// How many events were dropped because the program did not poll.
     var forgotten = 0
     var providers: LinkEvent?
     var isCodeShown = false
@@ -80,7 +80,7 @@ actor PairHost {
     var tasks: [Task<Void, Never>] = []
   }
 
-  /// How many events are kept for a program that does not poll.
+  /// How many events of a sign-in are kept for a program that does not poll.
   static let mostEvents = 64
   /// How many long polls of one sign-in are held at a time.
   static let mostWaiting = 8
@@ -112,7 +112,7 @@ actor PairHost {
 
   /// Starts a sign-in, or joins the one that the same user started with the same options.
   ///
-  /// - Returns: the id of the sign-in, and the number of the event after which to poll.
+  /// - Returns: the id of the sign-in, and the number of the event after which to poll for new ones.
   func begin(
     _ order: PairOrder, by user: UInt32, for app: String? = nil
   ) async throws(CommandError) -> (id: String, after: Int) {
@@ -120,19 +120,11 @@ actor PairHost {
       if app == nil { running?.isOfApps = false }
       return joined
     }
-    if let app {
-      if let running, isHeard(running), !running.isOfApps {
-        throw CommandError(
-          "a sign-in of this box is already in progress", hint: "wait until it ends, at most a minute", code: "busy")
-      }
-      try appCodes.take(app, now: clock())
-    }
-    if let running {
-      guard running.user == user || running.isOfApps || !isHeard(running) else {
-        throw CommandError(
-          "another user is signing this box in", hint: "wait until it ends, at most a minute",
-          code: "busy")
-      }
+    if let running { try mayReplace(running, user, isApp: app != nil) }
+    if let app { try appCodes.take(app, now: clock()) }
+    // While the earlier sign-in is withdrawn, another program may begin one, which must not get lost.
+    while let running {
+      try mayReplace(running, user, isApp: app != nil)
       await end(running.id)
     }
     let link = try newLink(order)
@@ -146,9 +138,9 @@ actor PairHost {
     return (id, 0)
   }
 
-  /// Requests a code.
+  /// Requests a registration code.
   ///
-  /// If a program joins while a code is shown, that code stays valid.
+  /// If a program joins a sign-in while its code is shown, that code stays valid.
   func requestCode(_ id: String, _ provider: String?, isFirst: Bool, by user: UInt32) throws(CommandError) {
     try hear(id, user)
     if isFirst, running?.isCodeShown == true { return }
@@ -193,7 +185,7 @@ actor PairHost {
 
   /// Ends the sign-in and withdraws its code.
   ///
-  /// With `forApps`, only if no other program has joined it.
+  /// With `forApps`, only if no program other than the apps has joined the sign-in.
   func withdraw(_ id: String, by user: UInt32, forApps: Bool = false) async throws(CommandError) {
     try hear(id, user)
     if forApps, running?.isOfApps == false { return }
@@ -208,6 +200,19 @@ actor PairHost {
     let after = running.forgotten + place
     if let providers = running.providers { note(providers, of: running.id) }
     return (running.id, after)
+  }
+
+  /// Throws when a program still polls for a sign-in that this user, or an app, must not replace.
+  private func mayReplace(_ running: Running, _ user: UInt32, isApp: Bool) throws(CommandError) {
+    guard !running.isOfApps, isHeard(running) else { return }
+    guard !isApp else {
+      throw CommandError(
+        "a sign-in of this box is already in progress", hint: "wait until it ends, at most a minute", code: "busy")
+    }
+    guard running.user == user else {
+      throw CommandError(
+        "another user is signing this box in", hint: "wait until it ends, at most a minute", code: "busy")
+    }
   }
 
   private func hear(_ id: String, _ user: UInt32) throws(CommandError) {

@@ -7,11 +7,11 @@ import RegentPlatform
 final class SingleFlight<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
   private let running = Locked<[Question: Task<Result<Answer, CommandError>, Never>]>([:])
 
-  /// The answer to a question.
+  /// Returns the answer to a question.
   ///
-  /// The first caller's request is sent; callers that come meanwhile share its result.
+  /// The first caller's request is sent; callers who ask the same meanwhile share its result.
   ///
-  /// A cancelled caller does not cancel the request, because others may wait for it.
+  /// A cancelled caller does not cancel the request, because other callers may wait for it.
   func answer(
     _ question: Question, _ ask: @escaping @Sendable () async throws(CommandError) -> Answer
   ) async throws(CommandError) -> Answer {

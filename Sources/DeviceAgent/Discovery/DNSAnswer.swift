@@ -7,7 +7,7 @@ struct DNSName: Hashable {
   /// Parses a name with dots between its labels.
   init(_ text: String) { labels = text.split(separator: ".").map { Array($0.utf8) } }
 
-  /// The labels in lower case, for comparison.
+  /// The labels of the name in lower case, for comparison.
   private var folded: [[UInt8]] {
     labels.map { label in label.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
   }
@@ -19,17 +19,17 @@ struct DNSName: Hashable {
   /// The name without its first label.
   var parent: DNSName { DNSName(labels: Array(labels.dropFirst())) }
 
-  /// The name in wire format, without compression.
+  /// The DNS name in wire format, without compression.
   var bytes: [UInt8] { labels.flatMap { [UInt8($0.count)] + $0 } + [0] }
 }
 
 /// The record types of DNS service discovery (RFC 6763).
 enum DNSKind: UInt16 {
-  /// PTR: names an instance of a service.
+  /// PTR: the record with the name of one service instance.
   case pointer = 12
-  /// TXT: the properties of an instance.
+  /// TXT: the record with the properties of a service instance.
   case text = 16
-  /// SRV: the host and port of an instance.
+  /// SRV: the record with the host and port of a service instance.
   case server = 33
 }
 
@@ -42,9 +42,9 @@ enum DNSRecord: Hashable {
   case port(of: DNSName, UInt16)
 }
 
-/// Parses a response to one of our queries (RFC 1035, RFC 6762).
+/// A response to one of this program's queries (RFC 1035, RFC 6762).
 ///
-/// It is strict, because any machine on the network may have sent the datagram.
+/// The parser is strict, because any machine on the network may have sent the datagram.
 ///
 /// A message is refused if it is truncated, has extra bytes at the end, or has more than 64 records. A compression
 /// pointer must point further back than the one before, so that parsing always ends.
@@ -55,7 +55,7 @@ struct DNSAnswer {
   static let longest = 9_000
   private static let mostRecords = 64
 
-  /// Parses a datagram.
+  /// Parses a datagram as a response.
   ///
   /// - Parameters:
   ///   - bytes: the received datagram.
@@ -82,7 +82,7 @@ struct DNSAnswer {
     self.records = records
   }
 
-  /// A one-shot query for one name, whose responses are sent to this program only (RFC 6762, 5.1).
+  /// Builds a one-shot query for one name, whose responses are sent to this program only (RFC 6762, 5.1).
   static func question(_ id: UInt16, _ name: DNSName, _ kinds: [DNSKind]) -> [UInt8] {
     let head: [UInt16] = [id, 0, UInt16(kinds.count), 0, 0, 0]
     return head.flatMap(\.bigEndianBytes)
@@ -96,7 +96,7 @@ extension UInt16 {
   fileprivate var bigEndianBytes: [UInt8] { [UInt8(self >> 8), UInt8(self & 0xFF)] }
 }
 
-/// Reads a message from start to end.
+/// Reads a DNS message from start to end.
 ///
 /// Each function returns `nil` if the message is malformed.
 private struct DNSReader {
@@ -142,11 +142,11 @@ private struct DNSReader {
     return nil
   }
 
-  /// Reads a record.
+  /// Reads a DNS record.
   ///
-  /// Its `known` part is `nil` for a type or class that is not used here.
+  /// `known` is `nil` for a record of a type or class that is not used here.
   mutating func record() -> (known: DNSRecord?, Void)? {
-    // The top bit of the class tells caches to drop older records. It is ignored, because nothing is cached.
+    // The top bit of the class tells caches to drop older records. The bit is ignored, because nothing is cached.
     guard let owner = name(), let kind = number(), let place = number(), number() != nil, number() != nil,
       let length = number(), self.place + Int(length) <= bytes.count
     else { return nil }
@@ -157,7 +157,8 @@ private struct DNSReader {
       guard let target = name() else { return nil }
       record = .pointer(of: owner, to: target)
     case .server:
-      // The port follows priority and weight. The target host is not used, because the TXT record contains the address.
+      // In an SRV record the port follows priority and weight. The target host is not used, because the TXT record
+      // contains the address.
       guard length >= 7, number() != nil, number() != nil, let port = number(), name() != nil else { return nil }
       record = .port(of: owner, port)
     case .text:

@@ -3,7 +3,9 @@ import RegentPairing
 
 /// A service that a machine on the local network announces.
 struct FoundService: Hashable {
-  /// The instance name, an untrusted text.
+  /// The instance name of the announced service.
+  ///
+  /// Any machine may have chosen it, so it is not trusted.
   let name: String
   let address: AbsoluteURL
 }
@@ -16,7 +18,7 @@ struct FoundServices {
     var texts: [[UInt8]]?
   }
 
-  /// The most instances that are kept.
+  /// The maximum number of service instances that are kept.
   ///
   /// Further ones are ignored.
   static let most = 16
@@ -30,7 +32,7 @@ struct FoundServices {
 
   /// Takes a received datagram, and ignores it if it is not a valid response.
   ///
-  /// If two records of one instance differ, the first one is used.
+  /// If two records of one service instance differ, the first one is used.
   mutating func hear(_ datagram: [UInt8]) {
     guard let answer = DNSAnswer(datagram, to: id) else { return }
     for case .pointer(of: Self.kind, let name) in answer.records where name.parent == Self.kind {
@@ -46,7 +48,8 @@ struct FoundServices {
     }
   }
 
-  /// The next queries: for instances of the service, and for SRV and TXT records of each instance that lacks them.
+  /// The queries to send next: for instances of the service, and for the SRV and TXT records of each instance that
+  /// lacks them.
   var questions: [[UInt8]] {
     [DNSAnswer.question(id, Self.kind, [.pointer])]
       + instances.filter { $0.port == nil || $0.texts == nil }.map {
@@ -54,7 +57,7 @@ struct FoundServices {
       }
   }
 
-  /// The services with a valid address, each address once, sorted by name.
+  /// The found services that have a valid address, each address once, sorted by name.
   var services: [FoundService] {
     var seen: Set<AbsoluteURL> = []
     return instances.compactMap(Self.service).filter { seen.insert($0.address).inserted }
@@ -71,8 +74,8 @@ struct FoundServices {
     guard let port = instance.port, let texts, texts.count == instance.texts?.count,
       let said = ServiceAnnouncement(port: port, texts: texts),
       let address = try? AbsoluteURL(parsing: said.address),
-      // The address that the user sees must be exactly the one that the box calls, with nothing added by a crafted
-      // text.
+      // The address that the user sees must be exactly the one that the box calls. A crafted text could add parts that
+      // only the user sees.
       address.description == said.address, address.host.description == said.host,
       address.effectivePort == Int(port), address.query == nil, address.fragment == nil, !address.host.isLoopback
     else { return nil }

@@ -9,9 +9,10 @@ import RegentPlatform
 /// The query is sent three times, because datagrams get lost, especially on wireless networks. The responses come to
 /// this process, so no resolver such as Avahi is needed.
 enum ServiceSearch {
-  /// When the query is sent, and the end of the search, in milliseconds from its start.
+  /// When the query is sent, and when the search ends, in milliseconds from its start.
   private static let pauses: [UInt64] = [0, 250, 600, 1_200]
-  /// The most datagrams that are read, so that a machine that floods the box can only end the search early.
+  /// The maximum number of datagrams that are read, so that a machine that floods the box can only end the search
+  /// early.
   private static let mostDatagrams = 256
 
   /// The IPv4 multicast address and port of multicast DNS (RFC 6762).
@@ -46,10 +47,13 @@ enum ServiceSearch {
 /// The service at which the box is enrolled.
 struct ServiceChoice {
   let address: AbsoluteURL
-  /// Whether the address came from an announcement on the network, and not from the user.
+  /// Whether the address came from an announcement on the network.
+  ///
+  /// Otherwise the user gave it.
   let isFound: Bool
 
-  /// A service whose address the user typed or the settings contain, unless `isFound` is set.
+  /// Creates a choice from an address that the user typed or the settings contain, or that was found if `isFound` is
+  /// set.
   init(_ address: AbsoluteURL, isFound: Bool = false) {
     self.address = address
     self.isFound = isFound
@@ -57,7 +61,7 @@ struct ServiceChoice {
 
   /// Searches for services.
   ///
-  /// Takes the only one, lets the user choose one of several, or asks for an address.
+  /// If there is one, takes it; if there are several, lets the user choose; if there is none, asks for an address.
   init(_ call: Invocation) throws(CommandError) {
     // Without a network or a socket, the search counts as empty.
     let found = (try? ServiceSearch.services()) ?? []
@@ -88,9 +92,10 @@ struct ServiceChoice {
 
   /// The address to write into the settings.
   ///
-  /// An attacker on the network can announce an address and forward the box's requests. The attacker cannot read them,
-  /// but the box would use the attacker's address from then on. For an address that was found, the box therefore stores
-  /// the one in the enrolment response, which only the service that made the code can encrypt.
+  /// An attacker on the network can announce an address and forward the box's requests. The attacker cannot read the
+  /// requests, but the box would use the attacker's address from then on. For an address that was found, the box
+  /// therefore stores the one in the enrolment response, which only the service that made the enrolment code can
+  /// encrypt.
   func kept(_ grant: EnrolmentGrant) throws(CommandError) -> AbsoluteURL {
     guard isFound else { return address }
     guard let own = try? AbsoluteURL(parsing: grant.service) else {

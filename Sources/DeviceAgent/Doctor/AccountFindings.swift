@@ -1,12 +1,13 @@
 import CommandKit
 import RegentJSON
+import RegentPairing
 import RegentPlatform
 
 /// The findings of `doctor` about the box's TV provider account and its apps.
 ///
-/// Empty if the box has no app.
+/// There are none if the box has no app.
 enum AccountFindings {
-  /// A sign-in that expires sooner than this gets a note, in milliseconds.
+  /// A sign-in that expires within this time gets a note, in milliseconds.
   private static let soon: Int64 = 3 * 86_400_000
 
   static func of(_ daemon: DaemonClient, now: Int64) async -> [Finding] {
@@ -14,7 +15,7 @@ enum AccountFindings {
     do throws(CommandError) {
       status = try await daemon.sso("status")
     } catch {
-      // This user may not ask, or the daemon is of an earlier version.
+      // There is no finding if this user may not ask the daemon, or if the daemon is of an earlier version.
       guard !["not-allowed", "no-such-call"].contains(error.code) else { return [] }
       return [.bad("account", error)]
     }
@@ -67,10 +68,13 @@ enum AccountFindings {
     let user = refusal["user"]?.int64 ?? 0
     let requestor = refusal["requestor"]?.string ?? ""
     let name = UInt32(exactly: user).map { Accounts.title(of: $0) } ?? String(user)
+    // Any local user chooses this text. In a line for agent.conf, a text with spaces would be several words.
+    let isOneWord = RequestorID(requestor) != nil && !requestor.contains(where: \.isWhitespace)
     return Finding(
       subject: "apps", verdict: .note,
-      sentence:
-        "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for \(requestor), but is not an app in agent.conf",
-      hint: "if it should be one, add to agent.conf: app = NAME user:\(name) requestor:\(requestor)")
+      sentence: "user \(name) asked \(refusal["count"]?.int64 ?? 1) times for "
+        + "\(isOneWord ? requestor : "an invalid requestor"), but is not an app in agent.conf",
+      hint: "if it should be one, add to agent.conf: app = NAME user:\(name) "
+        + "requestor:\(isOneWord ? requestor : "ID")")
   }
 }

@@ -103,7 +103,7 @@ struct DoctorChecks: Sendable {
     }
   }
 
-  /// A problem with the disk that holds the state folder, if there is one.
+  /// The finding about the disk that holds the state folder, if the disk has a problem.
   static func disk(_ path: String, _ mount: MountPoint?, free: Int64?) -> Finding? {
     if let mount, mount.isReadOnly {
       return Finding(
@@ -166,7 +166,8 @@ struct DoctorChecks: Sendable {
     guard off.magnitude >= Self.clockTolerance.magnitude else {
       return Finding(subject: "clock", verdict: .good, sentence: "same time as the service")
     }
-    // Only a note: signed requests use the service's clock. Certificate checks and other programs use the box's.
+    // A wrong clock is only a note: signed requests use the service's time. Certificate checks and other programs use
+    // the box's.
     return Finding(
       subject: "clock", verdict: .note,
       sentence: "this box's clock is \(off.magnitude / 1_000) s \(off > 0 ? "ahead of" : "behind") the service's",

@@ -8,7 +8,7 @@ struct AgentConfText {
   private var lines: [ArraySlice<UInt8>]
   /// The file's line ending: CR LF if the first line has it, and otherwise LF.
   private let lineEnd: String
-  /// The changed lines, with `-` and `+` as in a diff.
+  /// The lines that have changed, with `-` and `+` as in a diff.
   private(set) var difference: [String] = []
 
   init(_ bytes: [UInt8]) {
@@ -25,9 +25,9 @@ struct AgentConfText {
 
   /// Sets a setting, or removes it if `value` is `nil`.
   ///
-  /// The new line replaces the last line that sets it. Without one, it is inserted below a comment that shows the
-  /// setting, or at the end. Further lines that set it become comments, or are deleted if the same comment exists. The
-  /// file therefore does not grow, however often a box is set up.
+  /// The new line replaces the last line that sets the setting. If there is none, the new line is inserted below a
+  /// comment that shows the setting, or at the end. Further lines that set it become comments, or are deleted if the
+  /// same comment exists. The file therefore does not grow, however often a box is set up.
   mutating func set(_ name: String, _ value: String?) {
     let wanted = value.map { "\(name) = \($0)" }
     var places = lines.indices.filter { ConfLine(lines[$0]).name == name }
@@ -53,6 +53,6 @@ struct AgentConfText {
     String(decoding: TextLines.withoutReturn(lines[place]), as: UTF8.self)
   }
 
-  /// A line with the file's line ending, without the LF.
+  /// Returns the line with the file's line ending, without the LF.
   private func ended(_ line: String) -> ArraySlice<UInt8> { Array((line + lineEnd).utf8).dropLast() }
 }

@@ -6,7 +6,7 @@ import RegentPlatform
 
 /// The settings file and the secret file of a box.
 ///
-/// They are checked and locked before the code is redeemed, because a code works only once.
+/// They are checked and locked before the enrolment code is redeemed, because the code works only once.
 struct BoxFiles: ~Copyable {
   private let place: String
   private let secret: String
@@ -41,7 +41,7 @@ struct BoxFiles: ~Copyable {
   private static func ground(
     _ place: String, folder: String, isNew: Bool, secret: String
   ) throws(FileError) -> SettingsLock {
-    // An existing folder keeps its mode. A new one is accessible to its owner only.
+    // An existing folder keeps its mode. A new folder is accessible to its owner only.
     if isNew { try PrivateDirectory.ensure(folder) }
     try PrivateDirectory.requireOwn(folder)
     try PrivateFile.check(secret, widest: 0o7777)
@@ -54,13 +54,13 @@ struct BoxFiles: ~Copyable {
 
   /// Writes the secret, then the settings.
   ///
-  /// In the other order, a crash could leave settings that name a key pair without a secret, and the box would not
-  /// start.
+  /// If the settings were written first, a crash could leave settings that name a key pair without a secret, and the
+  /// box would not start.
   ///
   /// - Returns: the changed lines of the settings, as in a diff.
   func write(_ grant: EnrolmentGrant, _ service: AbsoluteURL) throws(CommandError) -> [String] {
     do throws(FileError) {
-      // Read again, because an editor may have changed the file meanwhile.
+      // Read the settings again, because an editor may have changed the file meanwhile.
       let settings = try Self.settings(place)
       let conf = changed(settings ?? [], grant, service)
       try DurableFile.write(Array("\(grant.secret)\n".utf8), to: secret)
@@ -87,17 +87,19 @@ struct BoxFiles: ~Copyable {
     conf.set("service", service.description)
     conf.set("requestor", grant.requestor.text)
     conf.set("public-key", grant.publicKey.text)
-    // The secret is in the default place beside the settings, so no setting for it is needed.
+    // The secret file is in the default place beside the settings file, so no setting has to name it.
     conf.set("secret-file", nil)
     conf.set("software-statement", nil)
     if let authorities { conf.set("ca-file", authorities) }
     return conf
   }
 
-  /// Releases the lock.
+  /// Releases the lock on both files.
   consuming func release() {}
 
-  /// Releases the lock after a failure, and removes the folder that was created if it is still empty.
+  /// Releases the lock after a failure.
+  ///
+  /// Removes the folder that was created, if it is still empty.
   consuming func giveUp() {
     let made = newFolder
     release()

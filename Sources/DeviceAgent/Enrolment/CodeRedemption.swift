@@ -34,8 +34,8 @@ struct CodeRedemption: Sendable {
 
   /// The box's pseudonym for this code.
   ///
-  /// It stays the same when the box retries. With another code it differs, and without the code it cannot be linked to
-  /// the box.
+  /// The pseudonym stays the same when the box retries. With another code it differs. A reader who does not know the
+  /// code cannot link it to the box.
   private static func name(of place: String, _ key: CodeKey) -> [UInt8] {
     let machine = try? DurableFile.read("/etc/machine-id", limit: 256, widest: nil)
     // Without a machine id the pseudonym is random. If the response is lost, a retry then looks like another box, and
@@ -43,7 +43,7 @@ struct CodeRedemption: Sendable {
     let id = machine.flatMap { $0.isEmpty ? nil : $0 } ?? Random.bytes(32)
     var fields = FramedFields(purpose: "regent-enrolment-box", version: 1)
     fields.append(id)
-    // Made absolute, so that a relative and an absolute path of the same file give the same pseudonym.
+    // The path is made absolute, so that a relative and an absolute path of the same file give the same pseudonym.
     fields.append(place.hasPrefix("/") ? place : "\(realPath(".") ?? ".")/\(place)")
     return key.proof(of: fields.bytes)
   }

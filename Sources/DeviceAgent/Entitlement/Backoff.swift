@@ -12,9 +12,9 @@ struct Backoff: Sendable {
 
   static let first = 1_000
   static let longest = 10_000
-  /// The longest pause that a service may ask for; a longer one is shortened to this.
+  /// The longest pause that a service may ask for, in milliseconds.
   ///
-  /// All constants are milliseconds.
+  /// A longer one is shortened to this.
   static let longestAsked = 60_000
 
   /// - Parameter random: returns a random number from zero to below its argument.
@@ -24,7 +24,7 @@ struct Backoff: Sendable {
 
   /// The next pause: between half of the current maximum and all of it.
   ///
-  /// If the service `asked` for a pause, that one (within limits) plus a random part.
+  /// If the service `asked` for a pause, the next pause is the asked one (within limits) plus a random part.
   mutating func next(asked: Duration? = nil) -> Duration {
     let whole = min(Self.longest, Self.first << min(failures, 16))
     failures += 1

@@ -61,7 +61,7 @@ extension MediaGrant {
 }
 
 extension CommandError {
-  /// The form of an error on the daemon's socket.
+  /// The error as JSON, as the daemon's socket sends it.
   var document: JSONValue {
     var error: JSONObject = [
       "code": .string(code), "message": .string(message),

@@ -5,7 +5,7 @@ import RegentPairingWire
 import RegentPlatform
 
 extension AgentSettings {
-  /// Creates the SDK with these settings.
+  /// Creates the SDK's enabler with these settings.
   func enabler(
     numberMatching: Bool = false, codeLifetime: Duration? = nil, leavesNoTrace: Bool = false,
     recovery: Recovery? = nil, buildTime: Int64
@@ -28,7 +28,8 @@ extension AgentSettings {
       configuration.buildTime = buildTime
       configuration.timing.longestPause = .seconds(8)
       if let recovery { configuration.onNetworkChange = { recovery.changed() } }
-      // The box's own sign-in must not use the platform account, because the daemon would ask itself.
+      // The box's own sign-in must not use the box's shared account (the platform account), because the daemon would
+      // ask itself.
       configuration.platformAccount = .none
       if waitsBriefly {
         configuration.timing.configuration = .seconds(1)
@@ -83,7 +84,7 @@ extension CommandError {
 }
 
 extension CommandError {
-  /// Converts the error of a request for a resource.
+  /// Converts the error of a request for a resource into a message.
   ///
   /// A refusal names the resource, the provider that decided, and the next step.
   init(_ error: EntitlementError, about resource: String, at provider: String?) {
@@ -119,7 +120,7 @@ extension EntitlementError {
 }
 
 extension EntitlementError.Kind {
-  /// A hint what to type.
+  /// A hint that says what the user can type next.
   fileprivate var nextStep: String? {
     switch self {
     case .notAuthenticated: "sign in: regent pair"

@@ -21,11 +21,11 @@ actor EnablerSource: EntitlementSource {
 
   /// How long the known state is used while the box is signed in, in nanoseconds.
   ///
-  /// Then the service is asked whether another process has signed the box out or in.
+  /// After this time the service is asked whether another process has signed the box out or in.
   private static let longestTrust: UInt64 = 3_600_000_000_000
   /// How long the known state is used while the box is signed out, in nanoseconds.
   ///
-  /// It is short, because another process may be pairing.
+  /// The time is short, because another process may be signing the box in.
   private static let trustWhileSignedOut: UInt64 = 2_000_000_000
 
   init(_ settings: AgentSettings, buildTime: Int64) throws(CommandError) {
@@ -35,7 +35,7 @@ actor EnablerSource: EntitlementSource {
   }
 
   func status() async throws(CommandError) -> AgentStatus {
-    // If the service cannot be reached, the stored state is reported.
+    // If the service cannot be reached, the sign-in state that is stored on the box is reported.
     if let error = await configureIfNeeded(), !error.isPassing { throw CommandError(error) }
     let signIn = await enabler.currentSignIn()
     return AgentStatus(
@@ -48,12 +48,12 @@ actor EnablerSource: EntitlementSource {
       })
   }
 
-  /// The stored sign-in.
+  /// The box's stored sign-in.
   ///
   /// Sends no request.
   nonisolated func kept() async -> SignIn? { await enabler.keptSignIn(of: requestor) }
 
-  /// Sends a request for the box's platform account.
+  /// Sends a request of the box's shared account (the platform account) to the service.
   nonisolated func call(_ call: BoxCall) async throws(CommandError) -> BoxAnswer {
     do throws(EntitlementError) {
       return try await enabler.call(call, for: requestor)
@@ -161,7 +161,7 @@ actor EnablerSource: EntitlementSource {
     return await configureIfNeeded() == nil
   }
 
-  /// Asks the service for its providers and the box's sign-in, unless it answered recently.
+  /// Asks the service for its providers and the box's sign-in, unless the service answered recently.
   private func configureIfNeeded() async -> EntitlementError? {
     let isSignedIn = configuredAt == nil ? false : await enabler.currentSignIn() != nil
     let trust = isSignedIn ? Self.longestTrust : Self.trustWhileSignedOut

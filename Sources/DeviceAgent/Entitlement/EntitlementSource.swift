@@ -15,14 +15,12 @@ protocol EntitlementSource: Sendable {
   func signOut() async throws(CommandError) -> SignOutEnd
 }
 
-/// The result of a sign-out.
+/// The result of signing the box out.
 enum SignOutEnd: Sendable, Equatable {
   case wasNotSignedIn
-  /// The service confirmed the sign-out.
+  /// The service has confirmed the sign-out.
   case told
-  /// The box is signed out, but the service did not answer in time.
-  ///
-  /// A later request will report it.
+  /// The box is signed out, but the service did not answer in time. A later request will report the sign-out.
   case untold
 
   var members: JSONObject {
@@ -34,7 +32,7 @@ struct AgentStatus: Sendable, Equatable {
   var requestor: String?
   var deviceID: String?
   var signIn: SignInFacts?
-  /// Whether the daemon answered.
+  /// Whether the daemon sent this answer, and not the SDK in this process.
   var isFromDaemon = false
 }
 
@@ -43,7 +41,7 @@ struct SignInFacts: Sendable, Equatable {
   var provider: String
   var providerName: String
   var user: String
-  /// In epoch milliseconds.
+  /// When the sign-in expires, in epoch milliseconds.
   var expires: Int64
   var source: String
 }
@@ -53,7 +51,7 @@ struct MediaGrant: Sendable, Equatable {
   var resource: String
   /// The base64 of the media token, as stream servers receive it.
   var token: String
-  /// In epoch milliseconds.
+  /// When the media token expires, in epoch milliseconds.
   var expires: Int64
   var provider: String
 }

@@ -13,12 +13,12 @@ final class Recovery: Sendable {
   private let state = Locked(RecoveryState())
   private let clock: @Sendable () -> UInt64
 
-  /// The shortest wait after a change, in milliseconds, because address, route and name servers change one after the
-  /// other.
+  /// The shortest wait after a change of the network, in milliseconds, because address, route and name servers change
+  /// one after the other.
   private static let settling = 100
   /// The shortest time between two pauses that a change ends early, in nanoseconds.
   ///
-  /// It limits the retries when a network comes and goes.
+  /// This limits the retries when a network comes and goes.
   private static let rest: UInt64 = 1_000_000_000
 
   init(clock: @escaping @Sendable () -> UInt64 = { Clocks.bootNanoseconds() }) { self.clock = clock }
@@ -31,7 +31,7 @@ final class Recovery: Sendable {
     }?.resume()
   }
 
-  /// Waits for this time, or until something changes.
+  /// Waits for this time, or until the network or the clock changes.
   func pause(_ span: Duration) async {
     let began = clock()
     await sleep(span)

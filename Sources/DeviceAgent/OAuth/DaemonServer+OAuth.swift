@@ -4,7 +4,8 @@ import RegentHTTPCodec
 import RegentJSON
 
 extension DaemonServer {
-  /// Gives local programs the tokens of other OAuth servers, as agent.conf allows it to their users.
+  /// Adds the routes that give local programs the tokens of other OAuth servers, to the users whom agent.conf allows
+  /// it.
   func mountOAuth(_ tokens: OAuthTokenSource, _ routes: inout Routes) {
     routes.post("/v1/oauth/token") { request, _ in
       guard let body = body(request), let name = body["name"]?.string, OAuthFolder.isName(name) else {

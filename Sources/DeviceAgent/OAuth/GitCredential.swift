@@ -27,14 +27,14 @@ struct GitCredential: Sendable, Equatable {
     }
   }
 
-  /// Whether git asks for this place, over TLS or on this machine.
+  /// Whether git asks for the credentials of this place, over TLS or on this machine.
   func isFor(_ place: AbsoluteURL) -> Bool {
     guard let asked = try? AbsoluteURL(parsing: "\(scheme)://\(host)") else { return false }
     let isSafe = asked.scheme == "https" || asked.host.isLoopback
     return isSafe && asked.origin == place.origin
   }
 
-  /// The output of the helper.
+  /// The output of the credential helper, one `name=value` a line.
   func lines(_ grant: OAuthGrant) -> [String] {
     var lines = ["username=\(user ?? "oauth2")", "password=\(grant.token)"]
     if let expires = grant.expires { lines.append("password_expiry_utc=\(expires / 1000)") }

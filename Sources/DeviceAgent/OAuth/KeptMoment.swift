@@ -6,11 +6,11 @@ import RegentPlatform
 /// A box without a battery for its clock starts in 1970 and jumps when the network comes. During one boot, only the
 /// boot clock is used. After a restart, only the wall clock is available.
 struct KeptMoment: Sendable, Equatable {
-  /// In epoch milliseconds.
+  /// The wall-clock time, in epoch milliseconds.
   var wall: Int64
-  /// In milliseconds since boot.
+  /// The boot-clock time, in milliseconds since boot.
   var boot: Int64
-  /// The kernel's boot id.
+  /// The kernel's boot id, which tells one boot from another.
   var run: String
 
   static func now() -> KeptMoment {

@@ -6,7 +6,7 @@ struct KeptTokens: Sendable, Equatable {
   var answer: TokenAnswer
   var received: KeptMoment
 
-  /// The assumed lifetime in seconds if the server does not say one and the token can be renewed.
+  /// The assumed lifetime of a token in seconds, if the server does not send one and the token can be renewed.
   static let usualLifetime: Int64 = 3_600
   /// How long before its end a token is renewed, in milliseconds, so that the request for which a program fetched it
   /// still succeeds.
@@ -14,13 +14,13 @@ struct KeptTokens: Sendable, Equatable {
   /// A token that lives less than ten times as long is renewed when a tenth of its life is left.
   static let margin: Int64 = 60_000
 
-  /// The milliseconds until the token expires, or `nil` if unknown.
+  /// The milliseconds until the token expires, or `nil` if that is unknown.
   func remaining(at now: KeptMoment) -> Int64? {
     guard let lifetime, let elapsed = received.elapsed(until: now) else { return nil }
     return lifetime * 1000 - elapsed
   }
 
-  /// The lifetime in seconds, clamped because the server may send any number.
+  /// The token's lifetime in seconds, clamped because the server may send any number.
   private var lifetime: Int64? { answer.lifetime.map { min(max($0, 0), 100_000_000) } }
 
   /// Whether the token may be handed out without renewing it.
@@ -51,7 +51,7 @@ struct KeptTokens: Sendable, Equatable {
   }
 }
 
-/// A code that waits for the viewer's approval.
+/// A registration code that waits for the viewer's approval.
 ///
 /// It is stored so that the same code is still shown after a power cut.
 struct PendingCode: Sendable, Equatable {

@@ -99,8 +99,8 @@ final class OAuthCaller: Sendable {
       do throws(OAuthTrouble) {
         return try Self.answer(response)
       } catch {
-        // If the box's clock is wrong or the nonce expired, the response contained the time or the nonce for a valid
-        // proof.
+        // If the box's clock was wrong or the nonce had expired, the refusal contained the time or the nonce for a
+        // valid DPoP proof. Repeat the request once with it.
         guard case .refused(let code, _) = error, key != nil, hasLearned, !isRepeated,
           code == "use_dpop_nonce" || code == "invalid_dpop_proof"
         else { throw error }
@@ -138,7 +138,7 @@ final class OAuthCaller: Sendable {
     }
   }
 
-  /// Stores the nonce and the clock difference of a response.
+  /// Stores the DPoP nonce of a response, and the difference between the server's clock and the box's.
   ///
   /// - Returns: whether a new proof would differ from the last one.
   private func learn(_ response: ClientResponse) -> Bool {
@@ -150,7 +150,7 @@ final class OAuthCaller: Sendable {
     return learned.withLock { learned in
       let isNews = nonce != nil && nonce != learned.nonce || ahead.map { abs($0 - learned.ahead) > 5_000 } ?? false
       if let nonce { learned.nonce = nonce }
-      // Differences up to five seconds are network delay.
+      // A difference of up to five seconds between the clocks is network delay.
       if let ahead { learned.ahead = abs(ahead) > 5_000 ? ahead : 0 }
       return isNews
     }
@@ -217,7 +217,7 @@ final class OAuthCaller: Sendable {
     return object
   }
 
-  /// The error if the status is one that a retry may resolve.
+  /// The error if the HTTP status is one that a retry may resolve; otherwise nil.
   private static func passing(_ response: ClientResponse) -> OAuthTrouble? {
     guard response.status.rawValue >= 500 || [408, 429].contains(response.status.rawValue) else { return nil }
     let asked = response.header(HeaderName(literal: "Retry-After")).flatMap { Int64($0) }

@@ -17,7 +17,7 @@ struct OAuthClient: Sendable, Equatable {
   var audience: String?
   var resource: String?
   var refusesDPoP = false
-  /// The server's discovery document, as last read.
+  /// The server's discovery document, as it was last fetched.
   var server: JSONObject
 
   /// Whether tokens are bound to a key of the box (DPoP).
@@ -38,7 +38,7 @@ struct OAuthClient: Sendable, Equatable {
     [("audience", audience), ("resource", resource)].compactMap { name, value in value.map { (name, $0) } }
   }
 
-  /// The server's name as people know it.
+  /// The server's host name, as people know it.
   var host: String { ForeignAddress.callable(issuer, allowsLoopback: true).map { "\($0.host)" } ?? "" }
 
   var document: JSONValue {
@@ -64,7 +64,7 @@ extension OAuthClient {
       resource: document["resource"]?.string, refusesDPoP: document["refusesDPoP"]?.bool ?? false, server: server)
   }
 
-  /// Untrusted text made safe for messages: visible ASCII, at most 200 bytes.
+  /// Makes untrusted text safe for messages: visible ASCII, at most 200 bytes.
   static func shown(_ text: String) -> String {
     String(decoding: text.utf8.filter { (0x20...0x7E).contains($0) }.prefix(200), as: UTF8.self)
   }

@@ -51,7 +51,7 @@ enum OAuthCommand {
     ) { call async throws in
       context.hearsNoSignals()
       let settings = try AgentSettings(call)
-      // Read before this process becomes the daemon's user, who may not be allowed to read the file.
+      // The secret file is read before this process becomes the daemon's user, who may not be allowed to read it.
       let secret = try call[secretFile].map { try file($0, "--client-secret-file", widest: 0o600).trimmingEnd }
       let authorities = try call[AgentOptions.authorities].map { try file($0, "--ca-file", widest: nil) }
       let caller = OAuthCaller(
@@ -90,7 +90,7 @@ enum OAuthCommand {
     }
     try folder.create()
     if let authorities { try folder.keep(authorities: authorities) }
-    // The client's file is written last, because its existence marks the name as added.
+    // The client's file is written last, because its existence means that the name was added.
     try folder.keep(client)
   }
 
@@ -139,7 +139,7 @@ enum OAuthCommand {
       let home = try await AgentSettings(call).inDaemonsFolder()
       let folder = OAuthFolder(call[name], in: home.state)
       let client = try folder.client()
-      // Locked, so that no program gets tokens meanwhile.
+      // The pairing is locked, so that no program gets tokens during the removal.
       let pairing = try folder.pairingLock()
       let lock = try await folder.lock()
       let isRevoked = await revoke(client, folder, context)
@@ -170,7 +170,7 @@ enum OAuthCommand {
 }
 
 extension ValueKind where Value == String {
-  /// The name of a sign-in of `regent oauth`.
+  /// The type of an argument that names a sign-in of `regent oauth`.
   static var oauthName: ValueKind {
     ValueKind("NAME", show: { $0 }) { text throws(ValueProblem) in
       guard OAuthFolder.isName(text) else {

@@ -13,14 +13,14 @@ struct OAuthFolder: Sendable {
   private let path: String
   private let parent: String
 
-  /// The most sign-ins of a box.
+  /// The maximum number of sign-ins of a box at OAuth servers.
   ///
-  /// Each needs a folder, and a list reads all of them.
+  /// Each needs a folder, and a list reads all folders.
   static let most = 64
   private static let limit = 262_144
-  /// How long to wait for the lock.
+  /// How long to wait for the lock, in seconds.
   ///
-  /// It exceeds the time that a refresh may take.
+  /// It exceeds the time that a token refresh may take.
   private static let patience = Duration.seconds(45)
 
   init(_ name: String, in state: String) {
@@ -79,7 +79,7 @@ struct OAuthFolder: Sendable {
 
   func forgetTokens() throws(CommandError) { try remove("tokens") }
 
-  /// The stored code.
+  /// The stored registration code.
   ///
   /// An unreadable file counts as none: the viewer only has to approve another code.
   func pendingCode() -> PendingCode? { ((try? read("pending")) ?? nil).flatMap(PendingCode.init) }
@@ -88,18 +88,18 @@ struct OAuthFolder: Sendable {
 
   func forgetPendingCode() { try? remove("pending") }
 
-  /// The key to which tokens are bound.
+  /// The key to which tokens are bound (DPoP).
   ///
   /// It is generated at the first use.
   func key() throws(CommandError) -> SigningKey {
-    let bytes: [UInt8]
+    var bytes: [UInt8]
     do throws(FileError) {
       bytes = try DurableFile.read("\(path)/key", limit: 16_384)
     } catch {
       guard error.kind == .missing else { throw Self.trouble(error) }
       return try newKey()
     }
-    guard let key = try? SigningKey(pem: Secret(wiping: bytes)) else { throw damaged("key") }
+    guard let key = try? SigningKey(pem: Secret(emptying: &bytes)) else { throw damaged("key") }
     return key
   }
 
@@ -111,7 +111,7 @@ struct OAuthFolder: Sendable {
     return key
   }
 
-  /// The certificate authorities for this server.
+  /// The certificate authorities that are trusted for this OAuth server.
   var authorities: CertificateAuthorities { isFile("\(path)/ca.pem") ? .file("\(path)/ca.pem") : .system }
 
   func keep(authorities pem: [UInt8]) throws(CommandError) { try write(bytes: pem, "ca.pem") }
@@ -147,7 +147,7 @@ struct OAuthFolder: Sendable {
     }
   }
 
-  /// Deletes all files.
+  /// Deletes all files of the sign-in.
   ///
   /// The client's file is deleted last, so that an interrupted removal can be repeated.
   func removeAll() throws(CommandError) {

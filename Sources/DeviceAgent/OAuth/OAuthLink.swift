@@ -6,7 +6,8 @@ import RegentJSON
 import RegentOAuth
 import RegentPlatform
 
-/// A sign-in at any server with OAuth's device grant (RFC 8628): requests a code, then polls until it is approved.
+/// A sign-in at any server with OAuth's device grant (RFC 8628): requests a code, then polls until the viewer has
+/// approved it.
 ///
 /// The code is stored on the box's disk before it is shown, so that the same code is still shown after a power cut.
 final class OAuthLink: PairLink {
@@ -34,13 +35,13 @@ final class OAuthLink: PairLink {
 
   func withdraw() async {
     await work.end()
-    // OAuth cannot withdraw a code. The box forgets it, and it expires at the server.
+    // OAuth cannot withdraw a code. So the box only forgets the code, which stays valid at the server until it expires.
     folder.forgetPendingCode()
   }
 
   /// Runs one sign-in at a time.
   ///
-  /// Each further request replaces the code.
+  /// Each further request for a code replaces the current one.
   private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
     var running: Task<Void, Never>?
     var isFirst = true
@@ -99,7 +100,7 @@ final class OAuthLink: PairLink {
     let shown: ShownCode
   }
 
-  /// The code that was shown before a power cut, if it is still valid, or else a new one.
+  /// The registration code that was shown before a power cut, if it is still valid, or else a new one.
   private func code(
     _ server: DiscoveredServer, _ key: SigningKey?, resumes: Bool
   ) async throws(OAuthTrouble) -> Code {
@@ -165,7 +166,7 @@ final class OAuthLink: PairLink {
     sink.yield(event)
   }
 
-  /// Stores the tokens.
+  /// Stores the tokens of the sign-in.
   ///
   /// If the disk is full, the screen says so, and storing is retried while this program runs.
   private func keep(_ answer: TokenAnswer, _ sink: AsyncStream<LinkEvent>.Continuation) async {
@@ -207,7 +208,7 @@ final class OAuthLink: PairLink {
 }
 
 extension ShownCode {
-  /// A code of another OAuth server, which is valid for `left` more milliseconds.
+  /// Creates a code for the screen from a code of another OAuth server, which is valid for `left` more milliseconds.
   fileprivate init(_ offer: DeviceOffer, left: Int64) {
     self.init(
       code: offer.answer.userCode, display: offer.answer.userCode, address: AddressCheck.words(offer.address),

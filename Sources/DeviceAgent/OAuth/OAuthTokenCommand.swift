@@ -2,7 +2,7 @@ import CommandKit
 import RegentHTTPCodec
 import RegentPlatform
 
-/// The output format of a token.
+/// The output format of `regent oauth token`.
 enum OAuthFormat: String, CaseIterable, Sendable {
   case raw, header, git
 }
@@ -75,7 +75,7 @@ enum OAuthTokenCommand {
         hint: "add --url https://git.example.org")
     }
     let asked = GitCredential(try StandardStreams.input(limit: GitCredential.limit))
-    // The request is for another server. Without output, git asks its next helper.
+    // git asks for credentials of another server. Without output, it asks its next helper.
     guard asked.isFor(place), call[operation] != "store" else { return }
     guard call[operation] == "erase" else {
       let grant = try await grant(call, settings, context)
@@ -86,7 +86,7 @@ enum OAuthTokenCommand {
       }
       return call.console.print(lines: asked.lines(grant))
     }
-    // `erase` means that the server refused the token, so a new one is fetched.
+    // With `erase`, git says that the server refused the token, so a new one is fetched.
     guard let password = asked.password else { return }
     _ = try await grant(call, settings, context, refused: password)
   }

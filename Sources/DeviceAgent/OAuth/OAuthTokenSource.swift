@@ -18,7 +18,7 @@ struct OAuthGrant: Sendable, Equatable {
   var token: String
   /// The token type, `Bearer` or `DPoP`.
   var kind: String
-  /// In epoch milliseconds, or `nil` if the server did not say.
+  /// When the token expires, in epoch milliseconds; `nil` if the server did not say.
   var expires: Int64?
   var scope: String?
   /// The DPoP proof for one request, if the token is bound to the box's key.
@@ -60,7 +60,7 @@ struct OAuthTokenSource: Sendable {
 
   /// The shortest time between two renewals because of a refused token, in milliseconds.
   ///
-  /// A program that takes every response for a refusal must not overload the server.
+  /// The pause keeps a program that takes every response for a refusal from overloading the server.
   static let refusalPause: Int64 = 10_000
 
   init(state: String, buildTime: Int64) {
@@ -68,7 +68,7 @@ struct OAuthTokenSource: Sendable {
     self.buildTime = buildTime
   }
 
-  /// Returns a valid token.
+  /// Returns a valid access token.
   ///
   /// Renews it first if necessary; identical simultaneous requests share one renewal.
   func token(_ question: OAuthQuestion, for call: OAuthProofOrder? = nil) async throws(CommandError) -> OAuthGrant {
@@ -85,7 +85,7 @@ struct OAuthTokenSource: Sendable {
     let client = try folder.client()
     if let fresh = try freshGrant(folder, question) { return fresh }
     let lock = try await folder.lock()
-    // Another process may have renewed it while this one waited for the lock.
+    // Another process may have renewed the token while this one waited for the lock.
     if let fresh = try freshGrant(folder, question) { return fresh }
     guard let tokens = try folder.tokens() else { throw Self.notSignedIn(question.name) }
     let fresh = try await renewed(tokens, folder, client)
@@ -122,7 +122,7 @@ struct OAuthTokenSource: Sendable {
       answer.refreshToken = answer.refreshToken ?? refreshToken
       answer.scope = answer.scope ?? tokens.answer.scope
       let fresh = KeptTokens(answer, at: .now())
-      // Stored before any program gets the token: after a power cut, the old refresh token would be invalid.
+      // The new tokens are stored before a program gets one: after a power cut, the old refresh token would be invalid.
       do throws(CommandError) { try folder.keep(fresh) } catch { throw .broken(error) }
       return fresh
     } catch {
@@ -131,7 +131,8 @@ struct OAuthTokenSource: Sendable {
         try folder.forgetTokens()
         throw Self.notSignedIn(folder.name)
       case .away where (tokens.remaining(at: .now()) ?? 0) > 0: return tokens
-      // Also if the server was switched off for a while: the refresh token is kept, because it may still be valid.
+      // This is also the case if the server was switched off for a while. The refresh token is kept, because it may
+      // still be valid.
       case .away(let away, _, _):
         throw CommandError(
           away.message, hint: "the sign-in is kept: \(away.hint ?? "try again later")", code: away.code, exit: away.exit

@@ -3,7 +3,7 @@ import RegentHTTPCodec
 /// Decides which addresses the screen may show: those of the configured services and of the public host.
 ///
 /// An attacker who answers in place of the service, or changes an unencrypted response, must not be able to put a QR
-/// code on the screen. Viewers trust what the TV shows, so it would be an effective phishing page.
+/// code on the screen. Viewers trust what the TV shows, so a link to the attacker's page would be effective phishing.
 struct AddressCheck: Sendable {
   private let services: [AbsoluteURL]
   private let publicHost: HostName?
@@ -13,7 +13,7 @@ struct AddressCheck: Sendable {
     self.publicHost = publicHost
   }
 
-  /// The parsed address if it may be shown, or `nil`.
+  /// The parsed address if the screen may show it; otherwise `nil`.
   func drawable(_ text: String) -> AbsoluteURL? {
     guard text.utf8.count <= 512, let url = try? AbsoluteURL(parsing: text),
       url.scheme == "https" || url.scheme == "http"
@@ -27,7 +27,7 @@ struct AddressCheck: Sendable {
 
   /// The address with scheme and host in lower case.
   ///
-  /// QR codes contain them in upper case.
+  /// The link in a QR code has them in upper case.
   static func readable(_ link: String) -> String {
     (try? AbsoluteURL(parsing: link))?.description ?? link
   }

@@ -1,4 +1,4 @@
-/// Limits how many codes a box requests automatically, so that a forgotten screen does not load the service for ever.
+/// Limits how many codes a box requests automatically, so that an unattended screen does not load the service for ever.
 struct CodeBudget: Sendable, Equatable {
   static let codes = 12
   static let window: Int64 = 3_600_000

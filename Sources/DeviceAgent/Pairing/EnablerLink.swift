@@ -7,7 +7,7 @@ import RegentPlatform
 
 /// A sign-in with the SDK.
 ///
-/// Retries while the network, the service or the clock prevents it.
+/// Retries while a problem of the network, the service or the clock prevents the sign-in.
 final class EnablerLink: PairLink {
   private let enabler: AccessEnabler
   private let recovery: Recovery
@@ -21,12 +21,12 @@ final class EnablerLink: PairLink {
   ///
   /// Its value says whether it succeeded.
   private let signingIn = Locked<Task<Bool, Never>?>(nil)
-  /// The choice for which a code was requested, until the service has answered.
+  /// The provider choice for which a code was requested, until the service has answered.
   private let asking = Locked<ProviderChoice?>(nil)
 
   /// Creates a sign-in with the SDK and these settings.
   ///
-  /// With a forced order, the box signs in again even if it is signed in.
+  /// If the sign-in is forced, the box signs in again even if it is signed in.
   init(
     _ enabler: AccessEnabler, _ settings: AgentSettings, _ order: PairOrder, _ recovery: Recovery
   ) throws(CommandError) {
@@ -45,8 +45,8 @@ final class EnablerLink: PairLink {
 
   func withdraw() async {
     work.cancel()
-    // The SDK processes its calls in order, so this one returns after the cancellation. The pause gives the SDK time to
-    // tell the service.
+    // The SDK processes its calls in order, so this call returns after the cancellation. The pause gives the SDK time
+    // to withdraw the code at the service.
     _ = await enabler.currentSignIn()
     try? await Task.sleep(for: .milliseconds(300))
   }
@@ -73,7 +73,7 @@ final class EnablerLink: PairLink {
           sink.yield(.failed(failure))
           return false
         }
-        // If the stored state says that the box is signed in, the service is not needed.
+        // If the stored state says that the box is signed in, no request to the service is needed.
         if await tellSignedIn(sink) { return false }
         sink.yield(.trouble(failure))
         await pause(&backoff, error)
@@ -116,13 +116,12 @@ final class EnablerLink: PairLink {
     var isConfigured = false
     for await provider in work.codeRequests {
       if !isConfigured { isConfigured = await configure(sink) }
-      // The viewer may have fixed the problem before asking again, so the next request starts with the provider list
-      // again.
+      // The viewer may have fixed the problem before asking again, so the next request fetches the provider list first.
       guard isConfigured else { continue }
       // A repeated request for the same provider while a code is shown means that a new code is wanted.
       let choice = provider.map { ProviderChoice.provider($0) } ?? .onSecondScreen
-      // Two requests could reach the service in either order, and each code withdraws the one before. The response to
-      // the running request serves both.
+      // Do not send a second request for a code while the first is running. The two could reach the service in either
+      // order, and each new code withdraws the one before. The response to the first request serves both.
       if asking.withLock({ $0 == choice }) { continue }
       let running = signingIn.withLock { $0 }
       if running == nil, await tellSignedIn(sink) { continue }
@@ -224,7 +223,7 @@ final class EnablerLink: PairLink {
         lifetime: remaining))
   }
 
-  /// How long a code is valid from now on, in milliseconds.
+  /// How long a registration code is valid from now on, in milliseconds.
   ///
   /// Implausible values are replaced by half an hour.
   ///
@@ -242,7 +241,7 @@ final class EnablerLink: PairLink {
 extension SignIn {
   /// The viewer's name if the user id looks like a name.
   ///
-  /// Many providers use an opaque id instead.
+  /// Many providers use an opaque id, which is not shown.
   fileprivate var shownName: String? {
     guard source == .regular, userID.utf8.count <= 32, !userID.isEmpty else { return nil }
     let isNumber = userID.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2d }
@@ -251,7 +250,7 @@ extension SignIn {
 }
 
 extension EntitlementError {
-  /// Why the service cannot be polled for a code that is on the screen.
+  /// Converts a status of the SDK to the reason why the service cannot be polled for a code that is on the screen.
   fileprivate init(_ status: EntitlementStatus) {
     let word = status.extras["fault"]
     let fault = word.flatMap(ClientError.TLSFault.init)

@@ -12,7 +12,9 @@ final class LateLink: PairLink {
   private let work = LinkWork()
   private let link = Locked<(any PairLink)?>(nil)
 
-  /// Returns the sign-in itself if it can start now, and otherwise a link that waits for the disk.
+  /// Returns the sign-in itself if it can start now.
+  ///
+  /// Otherwise returns one that waits until the disk can be written.
   static func link(_ newLink: @escaping NewLink) throws(CommandError) -> any PairLink {
     do throws(CommandError) {
       return try newLink()
@@ -66,7 +68,7 @@ final class LateLink: PairLink {
 extension CommandError {
   /// An error about the disk that holds the state.
   ///
-  /// It may be full, or mounted read-only.
+  /// The disk may be full, or mounted read-only.
   init(state error: FileError) {
     var code = "failed"
     if case .system(let system) = error.kind {

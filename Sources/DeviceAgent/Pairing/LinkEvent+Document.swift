@@ -1,7 +1,7 @@
 import RegentHTTPClient
 import RegentJSON
 
-// The events of a sign-in that the daemon does for another program, in the form of the daemon's socket.
+// Converts the events of a sign-in that the daemon does for another program to JSON for the daemon's socket.
 
 extension LinkEvent {
   var document: JSONValue {

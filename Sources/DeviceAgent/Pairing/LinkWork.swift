@@ -1,6 +1,7 @@
 import RegentPlatform
 
-/// The common part of all links: a stream of requests for codes, a stream of events, and the task that serves them.
+/// The common part of all kinds of sign-ins (links): a stream of requests for codes, a stream of events, and the task
+/// that serves the requests.
 final class LinkWork: Sendable {
   /// The provider of each requested code.
   ///
@@ -30,7 +31,7 @@ final class LinkWork: Sendable {
 
   func cancel() { work.withLock { $0 }?.cancel() }
 
-  /// Cancels the task and waits until it has ended.
+  /// Cancels the task that serves the requests, and waits until it has ended.
   func end() async {
     let work = work.withLock { $0 }
     work?.cancel()

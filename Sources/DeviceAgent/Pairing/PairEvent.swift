@@ -7,10 +7,10 @@ enum PairEvent: Sendable, Equatable {
   case opened
   case match(Int)
   case authenticated(name: String?, provider: String?)
-  /// Printed like `authenticated` in JSON.
+  /// The box was signed in before. In JSON, this event is printed like `authenticated`.
   case alreadySignedIn(name: String?, provider: String?)
   case denied
-  /// Printed like `denied` in JSON.
+  /// The viewer denied the code or typed a wrong number. In JSON, this event is printed like `denied`.
   case deniedAtNumber
   case expired
   case error(AgentFailure)
@@ -18,20 +18,20 @@ enum PairEvent: Sendable, Equatable {
 
 /// An error, in forms for people and for programs.
 struct AgentFailure: Error, Sendable, Equatable, CustomStringConvertible {
-  /// An identifier for programs.
+  /// An identifier of the error for programs.
   let code: String
-  /// A sentence for people.
+  /// A sentence about the error for people.
   let message: String
-  /// What the person can do.
+  /// What the person at the box can do about the error.
   let hint: String?
-  /// The problem that the screen shows.
+  /// The problem as the screen shows it.
   let trouble: PairingObstacle
 
   var description: String { message }
 }
 
 extension PairEvent {
-  /// The JSON object of the event.
+  /// The event as a JSON object.
   var document: JSONValue {
     switch self {
     case .code(let code):
@@ -63,7 +63,7 @@ extension PairEvent {
     }
   }
 
-  /// The lines for a terminal on which no screen can be drawn.
+  /// The lines that describe the event on a terminal on which no screen can be drawn.
   func lines(_ texts: Texts) -> [String] {
     switch self {
     case .code(let code):

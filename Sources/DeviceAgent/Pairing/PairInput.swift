@@ -3,31 +3,27 @@ import RegentPlatform
 
 /// An event of the sign-in at the service.
 enum LinkEvent: Sendable, Equatable {
-  /// The service offers these providers; `last` is the one that was used before.
+  /// The service offers these providers; `last` is the provider that was used before.
   case providers([ProviderEntry], last: String?)
   case code(ShownCode)
-  /// A phone has opened the code.
+  /// A phone has opened the page of the code.
   case opened
   /// The viewer must type this number on the phone.
   case match(Int)
-  /// The box was signed in.
+  /// The box was signed in, because the viewer approved the code.
   case authenticated(name: String?, provider: String?)
-  /// The box was signed in before.
-  ///
-  /// No code is needed.
+  /// The box was signed in before, so no code is needed.
   case alreadySignedIn(name: String?, provider: String?)
   /// The viewer denied the code on the phone.
   case denied
   case expired
   /// The service withdrew the code before it expired.
   case withdrawn
-  /// A problem that may pass.
-  ///
-  /// The same code, or the same request for one, stays in effect.
+  /// A problem that may disappear by itself. The same code, or the same request for one, stays in effect.
   case trouble(AgentFailure)
-  /// The problem has passed.
+  /// The temporary problem has disappeared.
   case recovered
-  /// An error after which nothing is retried automatically.
+  /// An error after which the program retries nothing automatically.
   case failed(AgentFailure)
 }
 
@@ -55,19 +51,19 @@ enum PairEffect: Sendable, Equatable {
   ///
   /// The service then withdraws the box's earlier code.
   case requestCode(provider: String?)
-  /// Withdraw the code, so that it cannot be approved after the viewer has quit.
+  /// Withdraw the code, so that a viewer cannot approve it after the program has ended.
   case withdraw
   /// Print the event for the launcher.
   case tell(PairEvent)
   case end(ExitCode)
 }
 
-/// How the program is operated.
+/// How the program `regent pair` is operated.
 enum PairMode: Sendable, Equatable {
-  /// A person is at the keyboard.
+  /// A person at the keyboard operates the program.
   case attended
-  /// There is no keyboard: expired codes are replaced automatically.
+  /// There is no keyboard, so expired codes are replaced automatically.
   case unattended
-  /// A launcher reads lines: one code and one outcome, then the program ends.
+  /// A launcher reads the lines of the program: one code and one outcome, then the program ends.
   case once
 }

@@ -15,23 +15,23 @@ struct PairModel: Sendable {
   var budget = CodeBudget()
   var renewAt: Int64?
   var endAt: Int64?
-  /// When a code was last requested, and when to send the next request if one came within ``askingPause``.
+  /// When a code was last requested, and when to send the next request if one was made within ``askingPause``.
   var askedAt: Int64?
   var askAgainAt: Int64?
 
   /// How long a denied or expired code that a phone had opened stays on the screen, in milliseconds.
   static let readingTime: Int64 = 60_000
-  /// The pause before a code that no phone had opened is replaced, in milliseconds.
+  /// The pause before an ended code that no phone had opened is replaced, in milliseconds.
   ///
   /// Another program of this box may have replaced the code with its own. After the pause that code is stored on disk,
-  /// and is shown here too. Without the pause, two programs would withdraw each other's codes for ever.
+  /// and this program shows it too. Without the pause, two programs would withdraw each other's codes for ever.
   static let settlingTime: Int64 = 1_000
   /// The shortest time between two requested codes, in milliseconds, so that a key that is held down requests one code.
   static let askingPause: Int64 = 1_000
   /// How long the success message stays on the screen, in milliseconds.
   static let farewellTime: Int64 = 4_000
 
-  /// A sign-in that has not started, with the provider if it is already known.
+  /// Creates a sign-in that has not started, with the provider if it is already known.
   init(mode: PairMode, provider: String? = nil, product: String = "Regent") {
     self.mode = mode
     self.provider = provider
@@ -39,7 +39,7 @@ struct PairModel: Sendable {
     view.hasKeys = mode == .attended
   }
 
-  /// Sets where the QR code is drawn and whether keys can come, once the terminal is known.
+  /// Sets where the QR code is drawn and whether keys can be pressed, once the terminal is known.
   mutating func show(picture: PictureMode, hasKeys: Bool) {
     view.picture = picture
     view.hasKeys = hasKeys
@@ -53,7 +53,7 @@ struct PairModel: Sendable {
     case .key(let key): handle(key, now: now)
     case .renew: renew(now: now, isAsked: true)
     case .stop: [.end(codeForQuitting)]
-    // The code stays valid, and a launcher that restarts gets it again.
+    // The launcher has ended. The code stays valid, and a launcher that restarts gets the same code.
     case .unheard: [.end(.failed)]
     case .tick: tick(now: now)
     case .redraw: []
@@ -106,8 +106,8 @@ extension PairModel {
         name, provider, .authenticated(name: name, provider: provider), endsAtOnce: mode == .once,
         now: now)
     case .alreadySignedIn(let name, let provider):
-      // A person who typed the command reads the line, so the program ends. On an unattended screen the message stays
-      // for a while.
+      // A person who typed the command reads the outcome as a line, so the program ends. On an unattended screen the
+      // success message stays for a while.
       return signedIn(
         name, provider, .alreadySignedIn(name: name, provider: provider),
         endsAtOnce: mode != .unattended, now: now)
@@ -152,15 +152,15 @@ extension PairModel {
     let wasOpen = isOpen
     guard currentCode != nil else { return [] }
     let effects = end(with: .expired, .tell(.expired), code: .expired, now: now)
-    // No phone had opened the code, so no message is needed.
+    // No phone had opened the expired code, so the screen shows no message.
     if mode == .unattended, !wasOpen { renewAt = now + Self.settlingTime }
     return effects
   }
 
   /// Replaces a code that was withdrawn before a phone opened it, without a message.
   ///
-  /// The service may have handled a cancelled request for a code last. These codes count against the budget for
-  /// automatic codes.
+  /// A cancelled request for another code may have reached the service last and withdrawn this code. The new codes
+  /// count against the budget for automatic codes.
   private mutating func codeWithdrawn(now: Int64) -> [PairEffect] {
     guard currentCode != nil, !isOpen, budget.allowsAnother(at: now) else {
       return codeExpired(now: now)

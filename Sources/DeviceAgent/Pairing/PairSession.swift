@@ -13,7 +13,7 @@ protocol PairLink: Sendable {
   func requestCode(provider: String?)
   /// Withdraws the code, as far as this is possible within a moment.
   ///
-  /// Without it, the code stays valid and is shown again after a restart.
+  /// A code that is not withdrawn stays valid and is shown again after a restart.
   func withdraw() async
 }
 
@@ -74,7 +74,7 @@ struct PairSession: Sendable {
       }
     }
     var view = model.view
-    // If the picture cannot be drawn elsewhere, the QR code is drawn with characters.
+    // If the image or framebuffer cannot be used, the QR code is drawn with characters.
     if !picture.show(view.stage.code?.link) { view.picture = .characters }
     if end == nil { surface.show(view, now: clock()) }
     return end
@@ -92,7 +92,7 @@ struct PairSession: Sendable {
     }
     guard let due else { return nil }
     return Task {
-      // Limited to a day, so that no addition overflows. A tick that comes too early is harmless.
+      // The pause is at most a day, so that no addition overflows. A tick that comes too early is harmless.
       try? await Task.sleep(for: .milliseconds(min(max(0, due - now), 86_400_000)))
       if !Task.isCancelled { sink.yield(.tick) }
     }

@@ -1,23 +1,21 @@
 import CommandKit
 import RegentPlatform
 
-/// Displays a sign-in.
+/// A display of a sign-in: the whole terminal, or lines of text.
 protocol PairSurface: Sendable {
   /// Whether the display shows the remaining time, and so must be redrawn regularly.
   var showsTime: Bool { get }
-  /// Whether another program has the terminal, so that this must be checked again soon.
+  /// Whether another program uses the terminal now. If so, this must be checked again soon.
   var isElsewhere: Bool { get }
-  /// Displays the current state.
-  ///
-  /// Called after every input.
+  /// Displays the current state of the sign-in. Called after every input.
   func show(_ view: PairView, now: Int64)
-  /// Reports an event once.
+  /// Reports an event of the sign-in, once.
   func tell(_ event: PairEvent)
-  /// Makes the next `show` redraw everything.
+  /// Makes the next `show` redraw the whole display.
   func invalidate()
 }
 
-/// Prints a line for each event, for pipes, logs and launchers.
+/// Prints a line for each event of a sign-in, for pipes, logs and launchers.
 final class LineSurface: PairSurface {
   private let console: Console
   private let texts: Texts
@@ -48,7 +46,7 @@ final class LineSurface: PairSurface {
     } else {
       console.print(lines: event.lines(texts))
     }
-    // A launcher must get the line at once, not when the buffer is full.
+    // The launcher must get the line at once, not when the buffer is full.
     if !console.flush() { onLoss() }
   }
 }
@@ -63,9 +61,10 @@ final class ScreenSurface: PairSurface {
   private let absence = Locked(false)
   private let drawn = Locked<Canvas?>(nil)
 
-  /// The bytes to write first: they switch to the alternate screen, hide the cursor and turn off wrapping.
+  /// The bytes to write to the terminal first: they switch to the alternate screen, hide the cursor and turn off
+  /// wrapping.
   static let greeting = Array("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[0m\u{1b}[2J".utf8)
-  /// The bytes that undo ``greeting``.
+  /// The bytes that undo ``greeting`` on the terminal.
   ///
   /// A console without an alternate screen is cleared.
   static let farewell = Array("\u{1b}[0m\u{1b}[2J\u{1b}[H\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l".utf8)
@@ -99,7 +98,7 @@ final class ScreenSurface: PairSurface {
       defer { drawn = canvas }
       return ScreenDiff.bytes(from: drawn, to: canvas, depth: capabilities.depth)
     }
-    // A closed terminal is noticed by its signal, so a write error is ignored here.
+    // If the terminal was closed, the program gets a signal, so a write error is ignored here.
     if !bytes.isEmpty { _ = stream.write(bytes) }
   }
 }

@@ -2,19 +2,19 @@ import RegentHTTPClient
 
 /// A registration code for the screen.
 ///
-/// ``AddressCheck`` has accepted its address before this value is created.
+/// ``AddressCheck`` has accepted the code's address before this value is created.
 struct ShownCode: Sendable, Equatable {
   /// The code in wire form, without a dash.
   let code: String
-  /// The code for people: `XXXX-XXXX`.
+  /// The code as people read it: `XXXX-XXXX`.
   let display: String
-  /// The address to type, without `https://`.
+  /// The address that the viewer types on the phone, without `https://`.
   let address: String
   /// The text of the QR code.
   let link: String
-  /// The expiry on the wall clock, in epoch milliseconds.
+  /// When the code expires on the wall clock, in epoch milliseconds.
   let expires: Int64
-  /// The expiry on the boot clock, which never jumps, in milliseconds since boot.
+  /// When the code expires on the boot clock, which never jumps, in milliseconds since boot.
   let deadline: Int64
   /// The lifetime of the code when it was created, in milliseconds.
   let lifetime: Int64
@@ -32,7 +32,7 @@ struct ShownCode: Sendable, Equatable {
     self.lifetime = max(1, lifetime)
   }
 
-  /// The fraction of the lifetime that is left, from 0 to 1.
+  /// The fraction of the code's lifetime that is left, from 0 to 1.
   func fractionLeft(at now: Int64) -> Double {
     min(1, Double(millisecondsLeft(at: now)) / Double(lifetime))
   }
@@ -40,7 +40,7 @@ struct ShownCode: Sendable, Equatable {
   func millisecondsLeft(at now: Int64) -> Int64 { max(0, deadline - now) }
 }
 
-/// A problem that prevents the sign-in, in the terms of the viewer.
+/// A problem that prevents the sign-in, in terms that the viewer understands.
 enum PairingObstacle: Sendable, Equatable {
   case offline(host: String)
   /// The box's clock is wrong: valid certificates look expired or not yet valid.
@@ -51,11 +51,11 @@ enum PairingObstacle: Sendable, Equatable {
   case portal
   /// The service refuses the box's credentials.
   case refused
-  /// The service sent an address that is not its own.
+  /// The service sent an address of a host that is not one of its own.
   case foreignAddress
   /// The service is busy, and may say how long to wait.
   case busy(seconds: Int64? = nil)
-  /// The service reported an error.
+  /// The service reported an error other than these.
   case service
   /// The disk is full, so a sign-in could not be stored.
   case storage
@@ -64,23 +64,23 @@ enum PairingObstacle: Sendable, Equatable {
 }
 
 extension PairingObstacle {
-  /// Whether the problem is the same, so that it need not be reported again.
+  /// Whether both are the same problem, so that it need not be reported again.
   ///
-  /// A busy service may name another time with each response.
+  /// A busy service may ask for another pause with each response.
   func isSameKind(as other: PairingObstacle) -> Bool {
     if case (.busy, .busy) = (self, other) { true } else { self == other }
   }
 }
 
-/// What the screen currently shows.
+/// The stage of the sign-in that the screen shows.
 enum PairStage: Sendable, Equatable {
-  /// A code was requested.
+  /// A code was requested, and the service has not answered yet.
   case starting
   /// The viewer chooses a provider.
   case choosing(ProviderPicker)
   /// The code is shown, and no phone has opened it.
   case waiting(ShownCode)
-  /// A phone has opened the code.
+  /// A phone has opened the page of the code.
   case connected(ShownCode)
   /// The viewer must type this number on the phone.
   case number(ShownCode, Int)
@@ -91,15 +91,11 @@ enum PairStage: Sendable, Equatable {
   ///
   /// The service does not say whether the number was wrong.
   case deniedAtNumber
-  /// The code expired.
+  /// The registration code on the screen has expired.
   case expired
-  /// The automatic codes of this hour are used up.
-  ///
-  /// A key or a signal requests a new one.
+  /// The program has requested as many codes automatically as it may in an hour. A key or a signal requests a new one.
   case resting
-  /// An error that must be fixed first.
-  ///
-  /// The hint may say how.
+  /// An error that must be fixed before a sign-in is possible. The hint may say how.
   case failed(PairingObstacle, hint: String? = nil)
 
   /// The code on the screen, if any.
@@ -113,11 +109,11 @@ enum PairStage: Sendable, Equatable {
 
 /// How the QR code is drawn.
 enum PictureMode: Sendable, Equatable {
-  /// With characters.
+  /// The QR code is drawn with characters.
   case characters
-  /// With pixels over the middle of the screen, in the framebuffer.
+  /// The QR code is drawn with pixels over the middle of the screen, in the framebuffer.
   case framebuffer
-  /// Into an image file.
+  /// The QR code is written into an image file.
   case file(String)
   /// The QR code is not drawn.
   case none
@@ -125,16 +121,16 @@ enum PictureMode: Sendable, Equatable {
 
 /// Everything that the screen shows.
 struct PairView: Sendable, Equatable {
-  /// The product name when the command names none.
+  /// The product name that the screen shows when the command names none.
   static let usualProduct = "Regent"
 
   var product = Self.usualProduct
   var stage = PairStage.starting
-  /// A problem that is shown beside the stage.
+  /// A problem that the screen shows in addition to the stage.
   var trouble: PairingObstacle?
   /// Whether the viewer can press keys.
   var hasKeys = true
-  /// Whether there is more than one provider.
+  /// Whether the service has more than one provider, so that the viewer can choose.
   var canChooseProvider = false
   var picture = PictureMode.characters
 

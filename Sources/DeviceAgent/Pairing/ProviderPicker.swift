@@ -3,9 +3,9 @@ import RegentPlatform
 /// A provider in the picker.
 struct ProviderEntry: Sendable, Equatable {
   let id: String
-  /// The name that viewers know.
+  /// The name by which viewers know the provider.
   let name: String
-  /// Whether it is listed before the others.
+  /// Whether the picker lists the provider before those that are not featured.
   let isFeatured: Bool
 
   init(id: String, name: String, isFeatured: Bool = false) {
@@ -17,22 +17,22 @@ struct ProviderEntry: Sendable, Equatable {
 
 /// A list to choose a provider from.
 ///
-/// Typing filters it, the arrow keys move the selection, and Enter chooses.
+/// Typing filters the list, the arrow keys move the selection, and Enter chooses.
 struct ProviderPicker: Sendable, Equatable {
-  /// All providers, featured ones first.
+  /// All providers, with the featured ones first.
   let providers: [ProviderEntry]
-  /// The filter text that was typed.
+  /// The text that the viewer typed to filter the list.
   private(set) var query = ""
   /// The index of the selected provider in ``matching``.
   private(set) var selection = 0
 
-  /// The effect of a key.
+  /// The effect of a key on the picker.
   enum Outcome: Equatable { case stays, chosen(String), cancelled }
 
-  /// Limits the text, so that a stuck key does not fill the memory.
+  /// The maximum length of the filter text, so that a stuck key does not fill the memory.
   private static let longestQuery = 40
 
-  /// A list without a filter.
+  /// Creates a list without a filter.
   ///
   /// The provider `last` is selected first if it is in the list.
   init(_ providers: [ProviderEntry], last: String? = nil) {
@@ -42,7 +42,7 @@ struct ProviderPicker: Sendable, Equatable {
 
   /// The providers that match the filter.
   ///
-  /// Names that begin with it come first.
+  /// Providers whose name begins with the filter text come first.
   var matching: [ProviderEntry] {
     let wanted = searchForm(of: query)
     guard !wanted.isEmpty else { return providers }

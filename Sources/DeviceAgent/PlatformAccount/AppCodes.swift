@@ -1,10 +1,10 @@
 import CommandKit
 
-/// Limits how many codes the apps of the box may request, so that some always remain for a person who signs the box in.
+/// Limits how many codes the apps of the box may request, so that some remain for a person who signs the box in.
 struct AppCodes: Sendable {
-  /// The most codes in an hour, for one app and for all apps.
+  /// The maximum number of codes in an hour, for one app and for all apps together.
   ///
-  /// The rest of ``PairHost/codesAnHour`` is reserved for others.
+  /// The rest of ``PairHost/codesAnHour`` is reserved for sign-ins that people start.
   static let mostOfOne = 6
   static let mostOfAll = 30
 

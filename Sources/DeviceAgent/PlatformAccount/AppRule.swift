@@ -3,7 +3,7 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// A line of `agent.conf` that defines an app of the box's platform account.
+/// A line of `agent.conf` that defines an app which may use the box's shared account (the platform account).
 ///
 ///     app = NAME user:kodi requestor:acme socket:NAME
 ///
@@ -18,7 +18,9 @@ struct AppRule: Sendable, Equatable {
   /// The name of the socket that only this app may use.
   private(set) var socket: String?
 
-  /// The most lines; a box needs far fewer.
+  /// The maximum number of app lines in a settings file.
+  ///
+  /// A box needs far fewer.
   static let most = 256
 
   init(parsing text: String, in place: String) throws(CommandError) {
@@ -61,7 +63,7 @@ struct AppRule: Sendable, Equatable {
 extension AppRule {
   /// Parses all app lines of a settings file.
   ///
-  /// Refuses a line that no caller could match, or whose callers all match an earlier line.
+  /// Refuses a line that no program could match, or whose programs all match an earlier line.
   static func all(
     _ lines: [(text: String, place: String)], overflow: Set<UInt32>? = nil
   ) throws(CommandError) -> [AppRule] {
@@ -88,7 +90,8 @@ extension AppRule {
     return rules
   }
 
-  /// A requestor for which every caller that matches `later` already matches this earlier line, if there is one.
+  /// A requestor for which this line matches every program that the `later` line matches, so that the later line would
+  /// have no effect; nil if there is none.
   private func hides(_ later: AppRule) -> String? {
     guard socket == later.socket, user == nil || user == later.user, group == nil || group == later.group else {
       return nil
@@ -97,12 +100,12 @@ extension AppRule {
   }
 }
 
-/// Identifies the apps among the local programs.
+/// Identifies which local programs are apps of the box's shared account.
 struct AppBook: Sendable {
   let rules: [AppRule]
   /// The ids that the kernel shows for users and groups outside of this process's user namespace.
   ///
-  /// A caller with such an id is never an app, because the id stands for many users.
+  /// A program with such an id is never an app, because the id stands for many users.
   private let overflow: Set<UInt32>
 
   init(_ rules: [AppRule], overflow: Set<UInt32> = AppBook.overflowIDs()) {
@@ -113,7 +116,7 @@ struct AppBook: Sendable {
   /// The names of the sockets that belong to one app each.
   var sockets: [String] { Set(rules.compactMap(\.socket)).sorted() }
 
-  /// The app that a caller is for a requestor, by the first matching line.
+  /// The name of the app that the calling program is for a requestor, by the first matching line of `agent.conf`.
   ///
   /// On an app's own socket only the lines with that socket count, and on the common socket only the lines without one.
   func app(of caller: UnixCredentials, on socket: String?, requestor: String) -> String? {
@@ -128,14 +131,15 @@ struct AppBook: Sendable {
     }?.name
   }
 
-  /// Whether any line matches the caller, whatever the requestor.
+  /// Whether any app line matches the calling program, for whatever requestor.
   func knows(_ caller: UnixCredentials, on socket: String?) -> Bool {
     rules.contains { rule in
       rule.requestors.first.map { app(of: caller, on: socket, requestor: $0) == rule.name } ?? false
     }
   }
 
-  /// The usual overflow id, and the kernel's setting if the sandbox allows reading it.
+  /// The ids that the kernel shows for unknown users: the usual id, and the kernel's setting if the sandbox allows
+  /// reading it.
   static func overflowIDs() -> Set<UInt32> {
     var ids: Set<UInt32> = [65_534]
     for name in ["overflowuid", "overflowgid"] {

@@ -3,19 +3,17 @@ import CommandKit
 import RegentCryptography
 import RegentEncodings
 
-/// The platform account: the box's own sign-in, at the requestor of the box's maker.
+/// The box's shared account (the platform account): the box's own sign-in at the requestor of the box's maker.
 protocol BoxAccount: Sendable {
-  /// The stored sign-in.
-  ///
-  /// Sends no request.
+  /// The stored sign-in of the box. Sends no request.
   func kept() async throws(CommandError) -> SignInFacts?
-  /// The providers for the platform's provider picker.
+  /// The providers that the picker for the box's shared account lists.
   func picker() async throws(CommandError) -> [ProviderEntry]
-  /// The signed answer to a service's profile request.
+  /// The box's signed answer to a profile request, the service's challenge.
   func assertion(
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> String
-  /// Reports a viewer's decision, or that an app waits for one, to the service.
+  /// Reports to the service what a viewer decided about an app, or that an app waits for a decision.
   func tell(_ decision: BoxDecision) async throws(CommandError)
   /// The decisions that the service has, including those made on the page "my screens".
   ///
@@ -27,14 +25,14 @@ protocol BoxAccount: Sendable {
   ///
   /// - Throws: `CommandError` if the sign-out could not be stored, so that a restart may undo it.
   func signOut() async throws(CommandError) -> SignOutEnd
-  /// Asks the service whether the sign-in is still valid, and removes it if it is not.
+  /// Asks the service whether the box's sign-in is still valid, and removes it if it is not.
   ///
   /// - Returns: whether the service answered.
   func lookAgain() async -> Bool
 }
 
 extension SignInFacts {
-  /// A hash that identifies the viewer across sign-ins.
+  /// A hash that identifies the same viewer in several sign-ins.
   var viewerMark: String {
     Hex.encode(SHA256.hash("regent platform viewer\n" + [provider, user].joined(separator: "\n")))
   }
@@ -45,6 +43,6 @@ struct AppStanding: Sendable, Equatable {
   let who: AppRequestor
   let permission: PlatformPermission
   var signIn: SignInFacts?
-  /// Why the account cannot be used, even if the box is signed in.
+  /// Why apps cannot use the account, even if the box is signed in.
   var failure: String?
 }

@@ -4,16 +4,16 @@ import RegentJSON
 import RegentPairing
 import RegentPairingWire
 
-/// The box's signed answer to one profile request of one app.
+/// The box's signed answer to one profile request: a challenge that the service sends through an app.
 struct BoxAssertion {
   let request: [UInt8]
   let box: BoxKeyFile.Kept
   let provider: String
   let who: AppRequestor
-  /// The time on the box's clock.
+  /// The current time on the box's clock.
   let now: Instant
 
-  /// Signs the answer, unless the request differs from what the app claimed.
+  /// Signs the answer, unless the profile request differs from what the app claimed.
   ///
   /// The box cannot verify the profile request. It therefore checks that the request names the requestor and the
   /// provider that the viewer decided about. Otherwise an app that is allowed for one requestor could pass on another

@@ -4,7 +4,7 @@ import RegentEncodings
 import RegentJSON
 import RegentPlatform
 
-/// The box's key for the platform account.
+/// The box's key for its shared account (the platform account).
 ///
 /// A key belongs to one sign-in and is not used for another.
 ///
@@ -13,10 +13,10 @@ import RegentPlatform
 /// a TPM is not used.
 ///
 /// The decrypted key stays in memory until the file changes, because each app needs it at its first start, and
-/// decrypting it takes OpenSSL as long as the rest of the response. This adds no risk: an attacker who can read this
-/// process's memory can also read the file.
+/// decrypting it takes OpenSSL as long as the rest of the response. Keeping it in memory adds no risk: an attacker who
+/// can read this process's memory can also read the file.
 final class BoxKeyFile: Sendable {
-  /// A key and the hash of the sign-in for which it was registered.
+  /// The box's key and the hash of the sign-in for which it was registered.
   struct Kept: Sendable {
     let key: SigningKey
     let signIn: String
@@ -40,13 +40,13 @@ final class BoxKeyFile: Sendable {
     path = "\(folder)/key"
     let id = (try? DurableFile.read(machineIDFile, limit: 4_096, widest: nil)) ?? []
     let text = Array(id.prefix { $0 > 0x20 })
-    // Without a machine id, the key could not be bound to this machine.
+    // If the machine has no id, the key cannot be bound to this machine.
     sealing =
       text.isEmpty
       ? nil : SealingKey(id: 1, HKDF.derive(from: Secret(copying: text), info: "regent box key of this machine"))
   }
 
-  /// The key of this sign-in.
+  /// The box's key for this sign-in.
   ///
   /// Returns `nil` if there is none, or if it belongs to another sign-in or another machine.
   func key(of signIn: String) throws(CommandError) -> Kept? {
@@ -71,7 +71,7 @@ final class BoxKeyFile: Sendable {
     return kept
   }
 
-  /// Generates a key.
+  /// Generates a key for the box.
   ///
   /// The caller must register it at the service and then call ``keep(_:)``.
   func newKey() throws(CommandError) -> SigningKey {

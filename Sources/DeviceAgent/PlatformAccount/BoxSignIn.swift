@@ -6,10 +6,10 @@ import RegentPlatform
 ///
 /// All apps share one code.
 ///
-/// The daemon runs it as it does for a launcher (``PairHost``). An app that leaves withdraws the code only if no other
-/// app waits for it.
+/// The daemon runs this sign-in like one that a launcher starts (``PairHost``). An app that leaves withdraws the code
+/// only if no other app waits for it.
 actor BoxSignIn {
-  /// A started sign-in and the code to show.
+  /// A sign-in of the box that has started, and the code to show.
   struct Begun: Sendable {
     let id: String
     let after: Int
@@ -21,7 +21,7 @@ actor BoxSignIn {
     }
   }
 
-  /// The changes since the last poll.
+  /// What has changed in the box's sign-in since the last poll.
   struct SignInProgress: Sendable {
     var last: Int
     var isOpened = false
@@ -37,12 +37,12 @@ actor BoxSignIn {
   }
 
   private let pairing: PairHost
-  /// The daemon's own user id, so that no other user's sign-in is joined.
+  /// The daemon's own user id, so that the apps do not join a sign-in that another user started.
   private let owner: UInt32
   private var id: String?
   private var waiting: Set<AppRequestor> = []
 
-  /// How long to wait until the service has returned a code.
+  /// How long to wait for the service to return a code.
   private static let patience = Duration.seconds(20)
 
   init(_ pairing: PairHost, owner: UInt32) {
@@ -100,7 +100,7 @@ actor BoxSignIn {
     return news
   }
 
-  /// Notes that an app no longer waits.
+  /// Notes that an app no longer waits for the box's sign-in.
   ///
   /// When the last app leaves, the code is withdrawn.
   func leave(_ id: String, _ who: AppRequestor) async {

@@ -4,13 +4,13 @@ import HTTPServer
 import RegentJSON
 import RegentPlatform
 
-// The routes for deciding about apps: for root, the daemon's own user, and users with the permission `sso`.
+// The routes with which users decide about apps: for root, the daemon's own user, and users with the permission `sso`.
 
 extension DaemonServer {
   func mountSettings(_ host: PlatformHost, _ apps: AppBook, _ routes: inout Routes) {
     routes.post("/v1/sso/status") { request, _ in
       reply(request, .sso, isLogged: false) { () throws(CommandError) in
-        // The service may have enabled the account again, so the box asks it first.
+        // The operator may have enabled the viewer's account again, so the box asks the service first.
         await host.lookAgain(within: .seconds(2))
         return try await Self.status(host, apps)
       }
@@ -18,7 +18,8 @@ extension DaemonServer {
     routes.post("/v1/sso/decide") { request, _ in
       guard let body = body(request), let app = body["app"]?.string,
         let permission = body["permission"]?.string.flatMap(PlatformPermission.init),
-        // A requestor that is not a text must not be taken for "all requestors".
+        // If the requestor is not a text, the request is refused. It must not be taken for a request about all
+        // requestors.
         body["requestor"].map({ $0.string != nil }) ?? true
       else { return malformed }
       return reply(request, .sso, detail: "\(permission.rawValue) \(harmless(app))") { () throws(CommandError) in
@@ -61,7 +62,8 @@ extension DaemonServer {
     }
   }
 
-  /// The sign-in, every app that a line names or that a viewer decided about, and the users that were refused.
+  /// The response with the box's sign-in, every app that a line names or that a viewer decided about, and the users
+  /// that were refused.
   private static func status(_ host: PlatformHost, _ apps: AppBook) async throws(CommandError) -> JSONValue {
     let account = await host.account()
     let decisions = await host.decisions
@@ -97,12 +99,12 @@ extension DaemonServer {
     return .object(object)
   }
 
-  /// The requestors that a decision is about: the given one, or all that the app has.
+  /// The requestors to which a decision applies: the given one, or all that the app has.
   private static func requestors(
     of app: String, _ named: String?, _ apps: AppBook, _ decisions: [AppRequestor: PlatformPermission]
   ) throws(CommandError) -> [String] {
     var known = Set(apps.rules.filter { $0.name == app }.flatMap(\.requestors))
-    // A decision about an app whose line was deleted can still be reset.
+    // A decision about an app can still be reset after the app's line was deleted.
     known.formUnion(decisions.keys.filter { $0.app == app }.map(\.requestor))
     if let named { known.formIntersection([named]) }
     guard !known.isEmpty else {

@@ -12,18 +12,21 @@ import RegentPlatform
 actor DecisionSync {
   private let permissions: PermissionStore
   private let account: any BoxAccount
-  /// How long the service may hold a poll.
+  /// How long the service may hold a long poll.
   private let hold: Duration
-  /// While the box is signed out, the shortest time between two requests that ask whether it was signed in.
+  /// While the box is signed out, the shortest time between two requests that ask the service whether the box is signed
+  /// in.
   private let askPause: Duration
   private var tag: String?
   private var following: Task<Void, Never>?
-  /// The number of the current loop; a loop with another number was replaced.
+  /// The number of the current synchronization loop.
+  ///
+  /// A loop with another number has been replaced and ends.
   private var round = 0
-  /// The sign-in at the latest check.
+  /// The box's sign-in at the latest check.
   private var known: SignInFacts?
   private var telling: Task<Void, Never>?
-  /// The request whether the box was signed in meanwhile, and the earliest time of the next one.
+  /// The running request whether the box is signed in after all, and the earliest time of the next one.
   private var asking: Task<Void, Never>?
   private var nextAsk: UInt64 = 0
   /// Why the service lets no app use the account, according to its latest response.
@@ -31,9 +34,13 @@ actor DecisionSync {
   private var takenOver: (@Sendable ([AppRequestor]) async -> Void)?
   private var ended: (@Sendable () async -> Void)?
 
-  /// The pause after a refusal of the service; a new request of an app can end it.
+  /// The pause after the service has refused a request.
+  ///
+  /// A new request of an app can end the pause.
   private static let refusedPause = Duration.seconds(600)
-  /// The shortest time between two polls, so that a viewer who keeps changing decisions causes no flood of requests.
+  /// The shortest time between two polls.
+  ///
+  /// It limits the requests if a viewer keeps changing decisions.
   private static let shortestPause = Duration.milliseconds(250)
 
   init(
@@ -46,7 +53,7 @@ actor DecisionSync {
     self.askPause = askPause
   }
 
-  /// Sets the work to do when decisions of the service changed the permission of apps, and when the box is signed out.
+  /// Sets the work to do when the service's decisions changed the permission of apps, and when the box is signed out.
   func onNews(
     _ work: @escaping @Sendable ([AppRequestor]) async -> Void, end: (@Sendable () async -> Void)? = nil
   ) {
@@ -54,7 +61,9 @@ actor DecisionSync {
     ended = end
   }
 
-  /// The current sign-in, after revoking the permissions of an earlier viewer if it belongs to another one.
+  /// The box's current sign-in.
+  ///
+  /// If it belongs to another viewer than before, first revokes the permissions of the earlier viewer.
   ///
   /// A new sign-in starts the synchronization at once, even if an earlier one led to a pause.
   func current() async throws(CommandError) -> SignInFacts? {
@@ -98,25 +107,29 @@ actor DecisionSync {
     await asking?.value
   }
 
-  /// Starts the synchronization unless it is running; it ends when the box is signed out.
+  /// Starts the synchronization of decisions unless it is running.
+  ///
+  /// It ends when the box is signed out.
   func begin() {
     if following == nil { beginAnew() }
   }
 
-  /// Restarts the synchronization, and so ends a pause after an error.
+  /// Restarts the synchronization of decisions, and so ends a pause after an error.
   func beginAnew() {
     following?.cancel()
     round += 1
     following = Task { [round] in await follow(round) }
   }
 
-  /// Sends the decisions that the service has not confirmed.
+  /// Sends the service the decisions that it has not confirmed.
   func tell() {
     guard telling == nil else { return }
     telling = Task { await tellAll() }
   }
 
-  /// Reports that an app waits for a decision; if this fails, only the box shows the question, not "my screens".
+  /// Reports to the service that an app waits for a decision.
+  ///
+  /// If this fails, only the box shows the question, not the page "my screens".
   func tell(question who: AppRequestor) {
     Task { try? await account.tell(BoxDecision(who: who, word: .asked)) }
   }
@@ -157,7 +170,7 @@ actor DecisionSync {
       let asOf = permissions.revision
       do throws(CommandError) {
         guard let news = try await account.decisions(unless: tag, wait: hold) else {
-          // An immediate response without news means that the service is stopping, or that a proxy does not hold
+          // An immediate response without changes means that the service is stopping, or that a proxy does not hold
           // requests.
           let wasHeld = Clocks.bootNanoseconds(since: began) > 1_000_000_000
           if wasHeld { backoff.reset() } else { try? await Task.sleep(for: backoff.next()) }
@@ -165,7 +178,7 @@ actor DecisionSync {
         }
         refusal = nil
         let changed = try permissions.takeOver(news.decisions, asOf: asOf)
-        // Stored only now, so that decisions that could not be written are requested again.
+        // The tag is stored only now. If decisions could not be written, the next request gets them again.
         tag = news.tag
         backoff.reset()
         if !changed.isEmpty { await takenOver?(changed) }
@@ -174,12 +187,12 @@ actor DecisionSync {
       } catch {
         var isPassing = error.exit == .unreachable || error.code == "storage"
         if error.exit == .notSignedIn {
-          // The sign-in was ended at the service, and with it the poll. Removes the local sign-in, unless the service
+          // The sign-in has ended at the service, and so has the poll. The local sign-in is removed, unless the service
           // says that it is valid.
           let before = known
           let isAnswered = await account.lookAgain()
           if isAnswered, await !isSignedIn() { break }
-          // The box was signed in again meanwhile. The response was about the earlier sign-in.
+          // The box was signed in again meanwhile, so the response was about the earlier sign-in.
           if known != before { continue }
           isPassing = !isAnswered
         }
@@ -203,11 +216,11 @@ extension DecisionSync {
   }
 }
 
-/// A decision as the box reports it.
+/// A viewer's decision about an app, as the box reports it to the service.
 struct BoxDecision: Sendable, Equatable {
   enum Word: Sendable, Equatable {
     case permission(PlatformPermission)
-    /// The viewer has not decided: an app waits for a decision.
+    /// The viewer has not decided, and an app waits for a decision.
     case asked
 
     var text: String {
@@ -220,11 +233,11 @@ struct BoxDecision: Sendable, Equatable {
 
   let who: AppRequestor
   let word: Word
-  /// How long ago the viewer decided.
+  /// How long ago the viewer made the decision.
   var age = Duration.zero
 }
 
-/// The decisions that the service has.
+/// The viewers' decisions about the box's apps that the service has stored.
 struct ServiceDecisions: Sendable, Equatable {
   let decisions: [AppRequestor: PlatformPermission]
   let tag: String
@@ -233,7 +246,7 @@ struct ServiceDecisions: Sendable, Equatable {
 extension ServiceDecisions {
   private static let limits = JSONLimits(depth: 4, bytes: 1_048_576)
 
-  /// Returns `nil` if any entry is not understood, because a partial list could lack a refusal.
+  /// Returns `nil` if one entry cannot be parsed, because a partial list could lack a refusal.
   init?(reading body: [UInt8], tag: String?) {
     guard let tag, let entries = (try? JSONValue(reading: body, limits: Self.limits))?["permissions"]?.array
     else { return nil }

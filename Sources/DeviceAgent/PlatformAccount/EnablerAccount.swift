@@ -6,7 +6,7 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// The platform account, with the SDK's sign-in and the box's key.
+/// The box's shared account (the platform account), with the SDK's sign-in and the box's key.
 actor EnablerAccount: BoxAccount {
   private let source: EnablerSource
   private let keys: BoxKeyFile
@@ -18,7 +18,8 @@ actor EnablerAccount: BoxAccount {
   }
 
   func kept() async throws(CommandError) -> SignInFacts? {
-    // Temporary passes and sign-ins by degradation do not identify a viewer, so apps cannot share them.
+    // Only a regular sign-in is shared, because others do not identify a viewer: temporary passes, and sign-ins that an
+    // operator granted to all viewers while the provider was out of order (a degradation).
     guard let signIn = await source.kept(), signIn.source == .regular else { return nil }
     return SignInFacts(
       provider: signIn.provider.id, providerName: signIn.provider.displayName, user: signIn.userID,
@@ -64,10 +65,10 @@ actor EnablerAccount: BoxAccount {
     ).signed()
   }
 
-  // MARK: The key
+  // MARK: The box's key
 
-  /// Creates and registers the key of the current sign-in in advance, so that no app has to wait for it and operators
-  /// see the box at once.
+  /// Creates and registers the key of the current sign-in in advance, so that no app has to wait for the key, and
+  /// operators see the box at once.
   ///
   /// Errors are ignored here. The first app that needs the key retries, and gets the error if there is one.
   func prepareKey() async {
@@ -75,7 +76,7 @@ actor EnablerAccount: BoxAccount {
     _ = try? await enrolledKey(of: signIn)
   }
 
-  /// The key of this sign-in.
+  /// The box's key for this sign-in.
   ///
   /// Creates and registers one if there is none; simultaneous callers share one registration.
   private func enrolledKey(of signIn: SignInFacts) async throws(CommandError) -> BoxKeyFile.Kept {
@@ -117,7 +118,7 @@ actor EnablerAccount: BoxAccount {
     return kept
   }
 
-  /// A hash that identifies a sign-in: it changes with the viewer, the provider and the expiry.
+  /// A hash that identifies a sign-in of the box: it changes with the viewer, the provider and the expiry.
   private static func mark(_ signIn: SignInFacts) -> String {
     let text = [signIn.provider, signIn.user, String(signIn.expires)].joined(separator: "\n")
     return Hex.encode(SHA256.hash("regent platform sign-in\n" + text))

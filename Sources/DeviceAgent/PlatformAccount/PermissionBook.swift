@@ -15,7 +15,7 @@ struct AppRequestor: Hashable, Sendable, Comparable {
 struct UntoldDecision: Sendable, Equatable {
   let who: AppRequestor
   let permission: PlatformPermission
-  /// The time of the decision on the box's clock, in milliseconds since 1970.
+  /// The time of the viewer's decision on the box's clock, in milliseconds since 1970.
   let decided: Int64
 
   /// The start of 2020.
@@ -25,18 +25,18 @@ struct UntoldDecision: Sendable, Equatable {
 
   /// How long ago the viewer decided.
   ///
-  /// A wrong clock does no harm, because both times come from it. If the clock was set in between, the real age is
-  /// unknown. A refusal is then treated as new and anything else as old, so that the refusal wins.
+  /// A wrong clock does no harm, because both times come from the same clock. If the clock was set in between, the real
+  /// age is unknown. A refusal is then treated as new and anything else as old, so that the refusal wins.
   func age(at now: Int64) -> Duration {
     if decided < Self.clockIsSet, now >= Self.clockIsSet, permission == .denied { return .zero }
     return .milliseconds(max(0, now - decided))
   }
 }
 
-/// The viewer's decisions about apps, as a value.
+/// The viewer's decisions about apps, as a value in memory that ``PermissionStore`` writes to disk.
 struct PermissionBook: Sendable, Equatable {
   private(set) var decisions: [AppRequestor: PlatformPermission] = [:]
-  /// The unconfirmed decisions with their times.
+  /// The decisions that the service has not confirmed, with their times.
   ///
   /// A decision that was reset is among them.
   private(set) var untold: [AppRequestor: Int64] = [:]
@@ -47,27 +47,29 @@ struct PermissionBook: Sendable, Equatable {
   /// A permission that the service has may then be older than a lost refusal.
   var isLost = false
 
-  /// The most decisions: more than agent.conf can name apps, so a larger file was not written by the daemon.
+  /// The maximum number of decisions.
+  ///
+  /// The settings file cannot name as many apps, so the daemon did not write a larger file.
   static let most = 4_096
 
   subscript(_ who: AppRequestor) -> PlatformPermission { decisions[who] ?? .undetermined }
 
-  /// The unconfirmed decisions, oldest first.
+  /// The decisions that the service has not confirmed, oldest first.
   var toTell: [UntoldDecision] {
     untold.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map { who, decided in
       UntoldDecision(who: who, permission: self[who], decided: decided)
     }
   }
 
-  /// Returns the book with a decision, which must then be sent to the service.
+  /// Returns the book with a new decision, which must then be sent to the service.
   ///
   /// `undetermined` removes the decision.
   ///
-  /// - Returns: `nil` if the book is full. A decision must be reset first.
+  /// - Returns: `nil` if the book is full. The viewer must reset an earlier decision first.
   func deciding(_ permission: PlatformPermission, _ who: AppRequestor, at now: Int64) -> PermissionBook? {
     var book = self
     book.decisions[who] = permission == .undetermined ? nil : permission
-    // Also if it does not change anything, because an opposite decision from "my screens" may be on its way.
+    // A decision is sent even if it changes nothing, because an opposite decision from "my screens" may be on its way.
     book.untold[who] = now
     return book.isInBounds ? book : nil
   }
@@ -87,8 +89,8 @@ struct PermissionBook: Sendable, Equatable {
   ///
   /// An app with an unconfirmed decision keeps that one.
   ///
-  /// If earlier decisions were lost, permissions from the service are not accepted. They are revoked at the service as
-  /// well, and the viewer is asked again.
+  /// If earlier decisions were lost, permissions from the service are not accepted. They are revoked at the service
+  /// too, and the viewer is asked again.
   func takingOver(_ news: [AppRequestor: PlatformPermission], at now: Int64) -> PermissionBook {
     news.reduce(self) { book, said in
       let (who, permission) = said
@@ -114,7 +116,8 @@ struct PermissionBook: Sendable, Equatable {
     guard let before = self.viewer, before != viewer else { return book }
     for (who, permission) in decisions where permission == .granted {
       book.decisions[who] = nil
-      // If it is not sent to the service, no harm is done, because the box no longer signs answers for the app.
+      // If there is no room to send this revocation to the service, no harm is done, because the box no longer signs
+      // answers for the app.
       if book.untold.count < Self.most { book.untold[who] = now }
     }
     return book
@@ -145,7 +148,7 @@ struct PermissionBook: Sendable, Equatable {
 
   /// Parses the stored decisions.
   ///
-  /// Returns `nil` if any entry is not understood, because a partial list could lack a refusal.
+  /// Returns `nil` if one entry cannot be parsed, because a partial list could lack a refusal.
   init?(reading bytes: [UInt8]) {
     let limits = JSONLimits(depth: 4, bytes: 1_048_576)
     guard let object = (try? JSONValue(reading: bytes, limits: limits))?.object,

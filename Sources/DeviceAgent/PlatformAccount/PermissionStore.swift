@@ -5,7 +5,7 @@ import RegentPlatform
 
 /// Stores the viewer's decisions on disk.
 ///
-/// A decision takes effect once it is durable.
+/// A decision takes effect once it is durable on disk.
 ///
 /// A permission that could not be written does not take effect, and the viewer is asked again. A refusal takes effect
 /// even if it could not be written, and is sent to the service; after a restart the stored decision applies. A file
@@ -14,7 +14,7 @@ import RegentPlatform
 final class PermissionStore: Sendable {
   private struct PermissionStoreState: Sendable {
     var book: PermissionBook
-    /// Counts the decisions and confirmations of this process.
+    /// A counter of the decisions and confirmations of this process.
     var revision = 0
     /// The revision of each app's latest decision.
     ///
@@ -33,7 +33,7 @@ final class PermissionStore: Sendable {
   /// Why the decisions of an earlier run were lost, if they were.
   let trouble: String?
 
-  /// Opens the store in an existing private folder.
+  /// Opens the store of decisions in an existing private folder.
   init(
     folder: String, wallClock: @escaping @Sendable () -> Int64 = { Clocks.wallMilliseconds() }
   ) throws(FileError) {
@@ -70,16 +70,17 @@ final class PermissionStore: Sendable {
 
   var untold: [UntoldDecision] { state.withLock { $0.book.toTell } }
 
-  /// The current revision.
+  /// A counter that grows when the viewer makes a decision about an app, and when the service confirms one.
   ///
-  /// Read it before requesting the service's decisions.
+  /// Read it before requesting the service's decisions, and pass it to `takeOver`. That function then ignores the
+  /// service's decision about an app for which the box has stored a newer one meanwhile.
   var revision: Int { state.withLock { $0.revision } }
 
-  /// Makes a decision.
+  /// Stores a decision of the viewer.
   ///
   /// When this returns, the decision survives a power cut.
   ///
-  /// - Returns: the permission before.
+  /// - Returns: the permission before the decision.
   @discardableResult
   func decide(_ permission: PlatformPermission, _ who: AppRequestor) throws(CommandError) -> PlatformPermission {
     let result = state.withLock { state -> Result<PlatformPermission, CommandError> in
@@ -105,14 +106,14 @@ final class PermissionStore: Sendable {
     state.withLock { state in
       state.note(decision.who)
       let next = state.book.telling(decision)
-      // If it cannot be written, the decision is sent again after a restart. Its time shows that it is old, so it
-      // changes nothing.
+      // If it cannot be written, the decision is sent again after a restart. The service sees from the decision's time
+      // that it is old, so it changes nothing.
       _ = write(next, over: state.book)
       state.book = next
     }
   }
 
-  /// Takes over the service's decisions, except about apps that were decided about after `revision`.
+  /// Takes over the service's decisions, except about apps for which the box made a decision after `revision`.
   ///
   /// - Returns: the apps whose permission has changed.
   func takeOver(
@@ -133,7 +134,7 @@ final class PermissionStore: Sendable {
     return try result.get()
   }
 
-  /// Assigns the account to this viewer, even if that cannot be written.
+  /// Assigns the permissions to this viewer's account, even if that cannot be written to disk.
   ///
   /// - Returns: the apps whose permission by another viewer was revoked.
   func belong(to viewer: String) -> [AppRequestor] {
@@ -154,7 +155,7 @@ final class PermissionStore: Sendable {
       try DurableFile.write(next.document.bytes(), to: path)
       return nil
     } catch {
-      // If only the sync of the folder failed, the new file exists but may not survive a power cut. The old contents
+      // If only the sync of the folder failed, the new file exists but may not survive a power cut. So the old contents
       // are written again.
       try? DurableFile.write(book.document.bytes(), to: path)
       return CommandError("the decision could not be stored: \(error.description)", hint: error.hint, code: "storage")

@@ -2,8 +2,8 @@ import AccessEnabler
 import CommandKit
 import RegentPlatform
 
-/// The platform account in the daemon: the apps' permissions, the questions to the viewer, and the signed answers to
-/// profile requests.
+/// The box's shared account (the platform account) in the daemon: the apps' permissions, the questions to the viewer,
+/// and the signed answers to profile requests.
 ///
 /// ``PermissionStore`` decides what an app may do, and ``PromptBook`` when the viewer is asked. This actor waits for
 /// the viewer and performs the requests.
@@ -11,11 +11,11 @@ actor PlatformHost {
   /// The state of an app's question to the viewer.
   enum Asked: String, Sendable { case open, another, tooSoon = "too-soon", decided }
 
-  /// The most held requests of apps and launchers.
+  /// The maximum number of held requests (long polls) of apps and launchers.
   ///
   /// Further ones are answered at once.
   static let mostWaiting = 64
-  /// The most held requests of all apps together, so that some remain for launchers, and of one app.
+  /// The maximum number of held requests of all apps together, so that some remain for launchers, and of one app.
   static let mostOfApps = 48
   static let mostOfOneApp = 4
 
@@ -38,9 +38,9 @@ actor PlatformHost {
     sync = DecisionSync(permissions, account)
   }
 
-  /// Starts the synchronization with "my screens".
+  /// Starts the synchronization with the page "my screens".
   ///
-  /// Every later request restarts it once the box is signed in.
+  /// Once the box is signed in, every later request restarts the synchronization.
   func followDecisions() async { _ = try? await current() }
 
   private func current() async throws(CommandError) -> SignInFacts? {
@@ -73,7 +73,7 @@ actor PlatformHost {
   /// Why the service lets no app use the account, according to its latest response.
   var refusal: String? { get async { await sync.refusal } }
 
-  /// Stops the background work.
+  /// Stops the background work of the box's shared account.
   func stop() async { await sync.stop() }
 
   private func tookOver(_ changed: [AppRequestor]) {
@@ -94,7 +94,7 @@ actor PlatformHost {
       who: who, permission: permissions.permission(of: who), signIn: account.signIn, failure: account.failure)
   }
 
-  /// Asks the viewer about an app if there is no decision yet, and waits for the answer for `wait` at most.
+  /// Asks the viewer about an app if the viewer has not decided yet, and waits for the answer for `wait` at most.
   func ask(_ who: AppRequestor, wait: Duration) async -> Asked {
     await ask(who, .access, wait: wait)
   }
@@ -130,19 +130,19 @@ actor PlatformHost {
     }
   }
 
-  /// The viewer dismisses a question without a decision.
+  /// Closes a question that the viewer dismissed without a decision.
   func dismiss(_ question: Int) {
     book.dismiss(question)
     wake()
   }
 
-  /// The signed answer to a profile request, for an app with a permission.
+  /// Returns the box's signed answer to a profile request, for an app that has the permission.
   func assertion(
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> (signIn: SignInFacts, assertion: String) {
     try require(who)
     let current = try await current()
-    // The account may belong to another viewer since then, so the permission is checked again.
+    // The account may belong to another viewer by now, so the permission is checked again.
     try require(who)
     guard let signIn = current else {
       throw CommandError("this box is not signed in", hint: "sign in: regent sso sign-in", code: "not-signed-in")
@@ -168,7 +168,8 @@ actor PlatformHost {
     throw CommandError(
       "app \(who.app) may not use the box's account for \(who.requestor): "
         + (permission == .denied ? "the viewer denied it" : "the viewer has not decided"),
-      hint: "the viewer can allow it: regent sso grant \(who.app) --for \(who.requestor)", code: permission.rawValue)
+      hint: "the viewer can allow it: regent sso grant \(who.app) --for \(shellQuoted(who.requestor))",
+      code: permission.rawValue)
   }
 
   func picker() async throws(CommandError) -> [ProviderEntry] { try await account.picker() }
@@ -186,21 +187,22 @@ actor PlatformHost {
 
   var decisions: [AppRequestor: PlatformPermission] { permissions.decisions }
 
-  /// Makes a decision.
+  /// Stores a decision of the viewer about an app.
   ///
   /// It is durable and effective when this returns.
   func decide(_ permission: PlatformPermission, _ who: AppRequestor) async throws(CommandError) {
-    // The decision is about the account that is signed in now, so a change of the viewer is processed first.
+    // The decision is about the account that is signed in now, so the code first checks whether another viewer has
+    // signed in.
     _ = try? await current()
     let kept = Result { () throws(CommandError) in try permissions.decide(permission, who) }
     book.decided(who)
     wake()
-    // A refusal that could not be stored is sent, too, because the service stores it.
+    // A refusal that could not be stored on the box is sent too, because the service stores it.
     await sync.tell()
     _ = try kept.get()
   }
 
-  /// The open question, unless it is `last`.
+  /// Returns the open question to the viewer, unless its number is `last`.
   ///
   /// Waits for another one for `wait` at most.
   func prompt(after last: Int, wait: Duration) async -> PromptBook.Question? {
@@ -226,7 +228,7 @@ actor PlatformHost {
   func note(refused user: UInt32, _ requestor: String) { refusals.note(user, requestor) }
   var refused: [RefusalBook.Refusal] { refusals.latest }
 
-  // MARK: Held requests
+  // MARK: Held requests (long polls)
 
   /// Waits for the next decision or question, for `longest` at most.
   ///
@@ -257,13 +259,13 @@ actor PlatformHost {
   }
 
   private struct Waiter {
-    /// The app whose request is held, or `nil` for a launcher's.
+    /// The app whose request is held (a long poll), or `nil` for a launcher's request.
     let app: String?
     let end: CheckedContinuation<Void, Never>
   }
 }
 
-/// The latest programs that asked for the account and are no apps, for `regent doctor`.
+/// The latest programs that wanted to use the box's shared account but are not apps, for `regent doctor`.
 struct RefusalBook: Sendable {
   struct Refusal: Sendable, Equatable {
     let user: UInt32

@@ -1,12 +1,12 @@
 import CommandKit
 import RegentPlatform
 
-/// The parts of the daemon that serve apps.
+/// The parts of the daemon that serve the apps of the box's shared account.
 struct PlatformParts: Sendable {
   let host: PlatformHost
   let apps: AppBook
   let boxSignIn: BoxSignIn
-  /// A problem with earlier decisions, for the log.
+  /// A problem with the stored decisions of an earlier run, for the log.
   let trouble: String?
   private let folder: String?
   private let beginning: @Sendable () async -> Void
@@ -50,7 +50,7 @@ struct PlatformParts: Sendable {
 
   /// Locks the folder for this daemon.
   ///
-  /// Two daemons would each keep decisions that the other does not know.
+  /// If two daemons used one folder, each would make decisions of which the second daemon knows nothing.
   func claim() throws(CommandError) -> FolderClaim? {
     guard let folder else { return nil }
     do throws(FileError) {
@@ -64,7 +64,7 @@ struct PlatformParts: Sendable {
     }
   }
 
-  /// Starts the background work.
+  /// Starts the background work of the box's shared account.
   func begin() async { await beginning() }
 
   func routes(_ socket: String?, _ lines: CappedLines) -> PlatformRoutes {

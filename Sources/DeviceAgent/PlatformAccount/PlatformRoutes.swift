@@ -13,7 +13,7 @@ struct PlatformRoutes: Sendable {
   let host: PlatformHost
   let apps: AppBook
   let boxSignIn: BoxSignIn
-  /// The name of the app's own socket, or `nil` for the common socket.
+  /// The name of the app's own socket, or `nil` for the socket that all programs share.
   let socket: String?
   let lines: CappedLines
 
@@ -32,7 +32,7 @@ struct PlatformRoutes: Sendable {
           guard let prompt = prompt.bool else { return .malformed }
           if prompt { asked = await host.ask(who, wait: .seconds(wait(request))) }
         }
-        // If there is a decision already, the viewer is not asked.
+        // If the viewer has decided already, there is no question to write into the log.
         if let asked, asked != .decided {
           report("asks the viewer: \(who.app) for \(who.requestor): \(asked.rawValue)", who)
         }
@@ -120,7 +120,9 @@ struct PlatformRoutes: Sendable {
     case malformed
   }
 
-  /// Identifies the app first, so that a program that is no app gets the same response whatever the box's state is.
+  /// Identifies the app first.
+  ///
+  /// A program that is no app thus gets the same response in every state of the box.
   private func reply(
     _ request: Request,
     _ ask: @escaping @Sendable (AppRequestor, JSONObject) async throws(CommandError) -> Outcome
@@ -148,7 +150,7 @@ struct PlatformRoutes: Sendable {
     }
   }
 
-  /// The time in seconds that the caller wants to wait, from `Prefer: wait=N`.
+  /// The time in seconds for which the program wants to wait, from the header `Prefer: wait=N`.
   private func wait(_ request: Request) -> Int64 {
     let asked = request.headers(.prefer).lazy.flatMap { $0.split(separator: ",") }.compactMap { word -> Int64? in
       let word = word.filter { $0 != " " }.lowercased()

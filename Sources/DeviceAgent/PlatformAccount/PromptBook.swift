@@ -3,17 +3,18 @@ import AccessEnabler
 /// Decides when the viewer is asked about an app: one question at a time, each app at most once a minute for each kind
 /// of question, and never for a permission that was denied.
 ///
-/// The state is bounded: one question, and two times for each app of `agent.conf`.
+/// The memory is bounded: one question, and two times for each app of `agent.conf`.
 struct PromptBook: Sendable, Equatable {
-  /// What an app asks of the viewer.
+  /// The kind of question that an app asks the viewer.
   enum Kind: String, Sendable, Hashable {
-    /// To use the box's account.
+    /// The app asks for permission to use the box's account.
     case access
-    /// To sign the box out, which an app that uses its account cannot do itself.
+    /// The app asks the viewer to sign the box out, which an app that uses the account cannot do itself.
     case signOut = "sign-out"
 
-    /// Whether an app with this permission may ask: only an app with a permission may ask for a sign-out, and only an
-    /// app without a decision may ask for access.
+    /// Whether an app with this permission may ask the viewer.
+    ///
+    /// Only an app with a permission may ask for a sign-out, and only an app without a decision may ask for access.
     func isOpen(to permission: PlatformPermission) -> Bool {
       permission == (self == .access ? .undetermined : .granted)
     }
@@ -28,19 +29,19 @@ struct PromptBook: Sendable, Equatable {
   }
 
   enum Asked: Sendable, Equatable {
-    /// The question is open now.
+    /// The app's question is open now.
     case open(Question)
-    /// Another app's question is open.
+    /// The question of another app is open, so this one must wait.
     case another
     /// This app asked less than a minute ago.
     case tooSoon
-    /// There is a decision already.
+    /// The viewer has decided already.
     case decided
   }
 
   /// How long a question stays open, and how long an app must wait after its question expired, in nanoseconds.
   ///
-  /// Without the pause, one app could keep all others from asking.
+  /// Without that pause, one app could keep all others from asking.
   static let patience: UInt64 = 60_000_000_000
   static let pause: UInt64 = 60_000_000_000
 
@@ -48,7 +49,7 @@ struct PromptBook: Sendable, Equatable {
   private var lastAsked: [Asker: UInt64] = [:]
   private var lastID = 0
 
-  /// An app asks a question; `now` is the time since boot.
+  /// Handles an app's question to the viewer; `now` is the time since boot in nanoseconds.
   mutating func ask(
     _ who: AppRequestor, _ permission: PlatformPermission, _ kind: Kind = .access, now: UInt64
   ) -> Asked {
@@ -84,7 +85,7 @@ struct PromptBook: Sendable, Equatable {
     let kind: Kind
   }
 
-  /// Closes a question that has expired.
+  /// Closes the question if it has expired.
   mutating func forget(now: UInt64) {
     guard let open, now >= open.deadline else { return }
     lastAsked[Asker(app: open.who.app, kind: open.kind)] = open.deadline

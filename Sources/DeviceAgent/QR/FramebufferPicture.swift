@@ -1,10 +1,10 @@
 import QRCode
 
-/// The QR code that is drawn over the middle of a framebuffer.
+/// Places the QR code over the middle of a framebuffer.
 enum FramebufferPicture {
-  /// The part of the screen's height for the picture.
+  /// The part of the screen's height that the picture may take.
   ///
-  /// The text needs the rest.
+  /// The remaining part is for the text.
   static let share = 0.6
 
   /// The number of text rows above or below the picture.
@@ -12,7 +12,7 @@ enum FramebufferPicture {
     max(4, Int(Double(rows) * (1 - share) / 2))
   }
 
-  /// The largest picture of a code for a screen of this size in pixels, or `nil` if not even the smallest fits.
+  /// The largest picture of a QR code for a screen of this size in pixels, or `nil` if not even the smallest fits.
   static func picture(of code: QRCode, width: Int, height: Int) -> Bitmap? {
     let modules = code.side + 2 * QRCode.standardQuietZone
     let room = min(width, Int(Double(height) * share))

@@ -26,13 +26,13 @@ final class PictureOutput: Sendable {
   ///
   /// - Parameters:
   ///   - target: the file or framebuffer.
-  ///   - onFailure: called if the picture cannot be drawn. The sign-in continues without it.
+  ///   - onFailure: called if the picture cannot be drawn. The sign-in continues without the picture.
   init(_ target: Target, onFailure: @escaping @Sendable (CommandError) -> Void = { _ in }) {
     self.target = target
     self.onFailure = onFailure
   }
 
-  /// Draws this link, or removes the picture.
+  /// Draws a QR code of this link, or removes the picture if the link is nil.
   ///
   /// Does nothing if the link is the same.
   ///
@@ -52,7 +52,8 @@ final class PictureOutput: Sendable {
   func invalidate() {
     guard case .framebuffer = target else { return }
     state.withLock { state in
-      // The saved background is kept, because what covers the picture now is not what was there before it.
+      // The background that was saved before drawing is kept. The pixels that cover the picture now belong to another
+      // program.
       if state.link != nil { update(&state) }
     }
   }
@@ -61,7 +62,7 @@ final class PictureOutput: Sendable {
 
   private func update(_ state: inout PictureOutputState) {
     do throws(CommandError) {
-      // The drawing had failed, so there is no picture to remove.
+      // Drawing had failed, so there is no picture to remove.
       if state.link == nil, state.hasFailed {
         state.hasFailed = false
         return
@@ -86,12 +87,12 @@ final class PictureOutput: Sendable {
   ) throws(CommandError) {
     do throws(FileError) {
       guard let link else {
-        // The file is deleted, because an expired code would mislead the viewer.
+        // The image file is deleted, because an expired code would mislead the viewer.
         try DurableFile.remove(path)
         return
       }
       guard let code = try? QRCode(link) else { return }
-      // The file is readable for all users, because the launchers that show it run as other users.
+      // All users can read the image file, because the launchers that show it run as other users.
       try DurableFile.write(encode(code), to: path, mode: 0o644)
     } catch {
       throw CommandError(error.description, hint: error.hint)

@@ -27,7 +27,8 @@ func searchForm(of text: String) -> String {
   return result
 }
 
-/// The letters of the screen's languages and of related ones without diacritics, and the punctuation in ASCII.
+/// Letters with diacritics and the same letters without, for the screen's languages and related ones; and punctuation
+/// in ASCII.
 private let bareLetters: [Unicode.Scalar: Unicode.Scalar] = {
   let groups: [(String, Unicode.Scalar)] = [
     ("ÀÁÂÃÄÅĀĂĄ", "A"), ("àáâãäåāăąª", "a"), ("ÇĆĈĊČ", "C"), ("çćĉċč", "c"), ("ĎĐ", "D"),

@@ -4,7 +4,7 @@ import CommandKit
 enum BlockFont {
   static let width = 5
   static let height = 7
-  /// The dots between two letters.
+  /// The empty dots between two letters.
   static let gap = 1
 
   /// The dots of a character as seven rows, in which bit 4 is the leftmost dot.
@@ -31,6 +31,8 @@ enum BlockFont {
     return dots
   }
 
+  /// The width of a character and the gap after it, in dots.
+  ///
   /// The dash is narrower than the other characters.
   private static func advance(of character: Character) -> Int {
     character == "-" ? 3 : width

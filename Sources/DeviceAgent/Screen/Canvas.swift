@@ -8,9 +8,7 @@ struct Canvas: Sendable, Equatable {
   let rows: Int
   let charset: Charset
   private(set) var cells: [Cell]
-  /// The position of the invisible cursor.
-  ///
-  /// Braille displays and screen readers follow it.
+  /// The position of the terminal's invisible cursor, which braille displays and screen readers follow.
   var cursor = (row: 0, column: 0)
 
   init(columns: Int, rows: Int, charset: Charset = .unicode) {
@@ -27,7 +25,7 @@ struct Canvas: Sendable, Equatable {
 
   subscript(row: Int, column: Int) -> Cell { cells[row * columns + column] }
 
-  /// Removes the text colours.
+  /// Removes the text colours of all cells.
   ///
   /// Cells with a background colour, such as those of the QR code, keep theirs.
   mutating func dropTints() {
@@ -61,7 +59,7 @@ struct Canvas: Sendable, Equatable {
     return place - column
   }
 
-  /// Sets a cell.
+  /// Sets one cell of the grid.
   ///
   /// A position outside the canvas is ignored.
   mutating func put(_ cell: Cell, row: Int, column: Int) {
@@ -69,7 +67,7 @@ struct Canvas: Sendable, Equatable {
     cells[row * columns + column] = cell
   }
 
-  /// The text as this canvas can show it, truncated to `room` columns.
+  /// The text with the characters that this canvas can show, truncated to `room` columns.
   func shown(_ text: String, in room: Int) -> String {
     let cut = truncated(harmless(text), to: room)
     return charset == .ascii ? asciiForm(of: cut) : cut

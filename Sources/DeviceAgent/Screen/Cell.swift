@@ -41,8 +41,8 @@ struct Cell: Sendable, Equatable {
 
 /// The characters that the terminal can show.
 enum Charset: Sendable, Equatable {
-  /// Only ASCII, because the locale is not UTF-8 or the console is not in Unicode mode.
+  /// The terminal can show only ASCII, because the locale is not UTF-8 or the console is not in Unicode mode.
   case ascii
-  /// Every character of the terminal's font.
+  /// The terminal can show every character of its font.
   case unicode
 }

@@ -8,7 +8,7 @@ struct DotDrawing {
   let glyphs: DotGlyphs
   let scale: Int
 
-  /// The number of cells for this number of dots.
+  /// The number of terminal cells that this number of dots takes.
   func size(width: Int, height: Int) -> (columns: Int, rows: Int) {
     (width * scale, (height * scale + 1) / 2)
   }
@@ -35,9 +35,9 @@ struct DotDrawing {
 
 /// The colours of the dots.
 enum Paint {
-  /// Black on white, set explicitly, because a scanner must not depend on the terminal's theme.
+  /// Black dots on white, set explicitly, because a scanner must not depend on the terminal's theme.
   case paper
-  /// The text colour of the theme, for letters that people read.
+  /// Dots in the theme's text colour, for letters that people read.
   case ink(Style)
 
   fileprivate func cell(upper: Bool, lower: Bool, _ glyphs: DotGlyphs) -> Cell {
@@ -50,7 +50,7 @@ enum Paint {
   private func paperCell(_ upper: Bool, _ lower: Bool, _ glyphs: DotGlyphs) -> Cell {
     let dark = Style(ink: .black, ground: .black)
     let light = Style(ink: .black, ground: .white)
-    // The colours form the picture. The characters remain if the viewer copies the text.
+    // The colours of the cells form the picture. The characters are for a viewer who copies the text.
     if glyphs == .ascii { return Cell(glyph: upper ? "#" : " ", style: upper ? dark : light) }
     // If both halves are equal, a coloured space is enough, which every font can show.
     if upper == lower { return Cell(glyph: " ", style: upper ? dark : light) }

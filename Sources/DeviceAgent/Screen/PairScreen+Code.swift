@@ -81,7 +81,7 @@ extension PairScreen {
   ) -> CodeLayout? {
     let gap = 3
     let width = area.columns - size.columns - 2 * margin - gap
-    // A narrower text has less than half a sentence on a line and is hard to read.
+    // A text that is narrower than this has less than half a sentence on a line and is hard to read.
     guard width >= 24 else { return nil }
     guard let fitted = panel.fitted(width: width, height: area.rows, compression) else {
       return nil

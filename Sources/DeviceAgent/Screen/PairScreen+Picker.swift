@@ -39,13 +39,15 @@ extension PairScreen {
     }
   }
 
-  /// Pads the selected line so that the marking has an even width.
+  /// Pads the selected line with spaces, so that its marking is as wide as the list.
   private func padding(_ text: String, _ canvas: Canvas, _ width: Int) -> String {
     let shown = canvas.shown(text, in: width)
     return shown + String(repeating: " ", count: max(0, min(width, 50) - displayWidth(shown)))
   }
 
-  /// The end of the filter text, where the viewer types.
+  /// The end of the filter text, if it is too long to show.
+  ///
+  /// The viewer types there.
   private func tail(of text: String, width: Int) -> String {
     var scalars = text.unicodeScalars[...]
     while displayWidth(String(scalars)) > width, !scalars.isEmpty { scalars.removeFirst() }

@@ -3,9 +3,9 @@ import RegentHTTPClient
 import RegentPlatform
 
 extension PairScreen {
-  /// The text for the current stage.
+  /// The text for the current stage of the sign-in.
   ///
-  /// `withPicture` says whether there is a QR code beside it.
+  /// `withPicture` says whether there is a QR code beside the text.
   func panel(for view: PairView, _ now: Int64, withPicture: Bool) -> Panel {
     var panel = Panel(glyphs: capabilities.glyphs)
     switch view.stage {
@@ -42,7 +42,7 @@ extension PairScreen {
     if let trouble = view.trouble, view.stage.code == nil, !view.stage.isFailure {
       panel.blocks.append(.gap)
       panel.say(sentence(about: trouble), .warning, importance: 3)
-      // Without a code everything is retried, even if the disk is full or read-only.
+      // While no code is shown, the program retries everything, even if the disk is full or read-only.
       panel.say(texts[.offlineRetry], importance: 2)
     }
     return panel
@@ -128,7 +128,7 @@ extension PairStage {
 }
 
 extension PairingObstacle {
-  /// Whether the problem may pass without an action of the viewer.
+  /// Whether the problem may disappear without an action of the viewer.
   var mendsItself: Bool {
     switch self {
     case .offline, .portal, .certificate, .busy, .service, .clock: true

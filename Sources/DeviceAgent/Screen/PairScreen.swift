@@ -45,7 +45,7 @@ struct PairScreen: Sendable {
     return canvas
   }
 
-  /// Writes the text form of what is drawn with dots, and puts the cursor there for screen readers.
+  /// Writes as text what is drawn with dots, and puts the cursor there for screen readers.
   private func write(_ line: String?, on canvas: inout Canvas, above bottom: inout Int) {
     guard let line, bottom > 0 else { return }
     bottom -= 1
@@ -57,7 +57,7 @@ struct PairScreen: Sendable {
 }
 
 extension PairStage {
-  /// Whether the number is shown, which is drawn with dots only.
+  /// Whether the screen shows the number for number matching, which is drawn with dots only.
   fileprivate var isNumber: Bool {
     if case .number = self { true } else { false }
   }
@@ -84,7 +84,7 @@ extension PairScreen {
     var labels = keys(of: view).map { key, phrase in (" \(key) ", texts[phrase]) }
     func width(_ text: String) -> Int { displayWidth(canvas.shown(text, in: size.columns)) }
     func room() -> Int { labels.reduce(margin - 3) { $0 + width($1.0) + 1 + width($1.1) + 3 } }
-    // The last key is "quit". It stays if not all keys fit.
+    // The last key in the line is "quit". It stays if not all keys fit.
     while labels.count > 1, room() > size.columns { labels.remove(at: labels.count - 2) }
     var column = margin
     for (label, words) in labels {

@@ -3,22 +3,20 @@ import CommandKit
 /// The text beside or below the QR code, from top to bottom.
 struct Panel {
   enum Block {
-    /// Text.
-    ///
-    /// Lines of importance 0 are dropped first if there is too little room.
+    /// A paragraph of the panel. Paragraphs of importance 0 are dropped first if there is too little room.
     case text(String, Style, importance: Int)
-    /// An empty line, if there is room.
+    /// An empty line of the panel, if there is room.
     case gap
-    /// The code or a number, as large as possible.
+    /// The code or a number, drawn as large as possible.
     case large(String)
-    /// The remaining time as a bar, with a label.
+    /// The remaining time of the code as a bar, with a label.
     case bar(Double, String)
   }
 
   var blocks: [Block] = []
   let glyphs: DotGlyphs
 
-  /// Lines that are ready to be drawn.
+  /// The panel's lines, ready to be drawn.
   struct Fitted {
     fileprivate(set) var pieces: [Piece] = []
     var rows: Int { pieces.reduce(0) { $0 + $1.rows } }
@@ -39,13 +37,13 @@ struct Panel {
     }
   }
 
-  /// How much may be dropped to make the panel fit.
+  /// How much of the panel may be dropped to make it fit.
   enum Compression: Sendable {
-    /// Large letters and nearly all text.
+    /// Drops hardly anything: large letters and nearly all text are kept.
     case generous
-    /// Normal letters are allowed, but the current state is shown.
+    /// Allows normal letters for the code, but keeps the text about the current state.
     case compact
-    /// Only what is indispensable.
+    /// Drops everything that is not indispensable.
     case anything
 
     fileprivate var steps: [(plain: Bool, importance: Int)] {
@@ -57,7 +55,7 @@ struct Panel {
     }
   }
 
-  /// Arranges all blocks as large as the room allows.
+  /// Arranges all blocks of the panel as large as the room allows.
   ///
   /// If they do not fit, drops the least important ones.
   func fitted(width: Int, height: Int, _ compression: Compression) -> Fitted? {
@@ -72,7 +70,7 @@ struct Panel {
     return nil
   }
 
-  /// Arranges the blocks as compactly as possible, and cuts what still does not fit.
+  /// Arranges the blocks of the panel as compactly as possible, and cuts what still does not fit.
   func squeezed(width: Int, height: Int) -> Fitted {
     if let fitted = fitted(width: width, height: height, .anything) { return fitted }
     var fitted = arrange(width, .plain, hasGaps: false, 3)
@@ -80,7 +78,7 @@ struct Panel {
     return fitted
   }
 
-  /// A way to write a code.
+  /// A way to write a code: in large letters of dots, in one or two lines, or as plain text.
   private enum Way {
     case dots(DotDrawing, inTwoLines: Bool)
     case plain
@@ -142,7 +140,7 @@ struct Panel {
 }
 
 extension Panel.Fitted {
-  /// Draws the lines.
+  /// Draws the lines of the panel.
   ///
   /// With `isCentred`, each line is centred in the width.
   func draw(

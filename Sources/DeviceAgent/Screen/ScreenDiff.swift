@@ -2,7 +2,7 @@ import CommandKit
 
 /// Computes the bytes that turn one screen into another.
 ///
-/// They are few and written at once, so that nothing flickers.
+/// The bytes are few and written at once, so that the screen does not flicker.
 struct ScreenDiff {
   let depth: ColourDepth
   private var bytes: [UInt8] = []
@@ -36,19 +36,19 @@ struct ScreenDiff {
   }
 
   private mutating func draw(_ cell: Cell, row: Int, column: Int) {
-    // The left half has drawn the whole character.
+    // This is the right half of a wide character, which the left half has drawn.
     guard let glyph = cell.glyph else { return }
     if place.map({ $0 != (row, column) }) ?? true { move(row, column) }
     if cell.style != style { change(to: cell.style) }
     bytes += String(glyph).utf8
     bytes += cell.marks.utf8
-    // Terminals differ in the width of wide and unknown characters, so the position is set again after them.
+    // Terminals differ in the width of wide and unknown characters, so the cursor is positioned again after them.
     place = isOneColumnEverywhere(glyph) && cell.marks.isEmpty ? (row, column + 1) : nil
   }
 
-  /// Writes a few unchanged cells again instead of moving the cursor.
+  /// Writes a few unchanged cells again, to reach a position without a cursor movement.
   ///
-  /// It takes fewer bytes, and screen readers get whole words.
+  /// This takes fewer bytes, and screen readers get whole words.
   private mutating func bridge(to target: (row: Int, column: Int), over canvas: Canvas) {
     guard let from = place, from.row == target.row,
       (1...Self.longestBridge).contains(target.column - from.column)
@@ -88,7 +88,7 @@ struct ScreenDiff {
     if style.isReversed { codes.append("7") }
     switch depth {
     case .none:
-      // Without colours, a white background is shown as reversed text.
+      // On a terminal without colours, a white background is shown as reversed text.
       if style.ground == .white { codes.append("7") }
     case .eight:
       if let ink = style.ink { codes.append("3\(ink.basic)") }
@@ -117,9 +117,9 @@ extension Colour {
     }
   }
 
-  /// Black and white must be exact for a scanner.
+  /// The code of a colour in the terminal's palette.
   ///
-  /// The other colours may follow the theme.
+  /// Black and white must be exact for a scanner; the other colours may follow the theme.
   fileprivate func palette(_ side: Int) -> String {
     switch self {
     case .black: "\(side)8;5;16"

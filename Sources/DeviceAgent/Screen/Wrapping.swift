@@ -2,7 +2,7 @@ import CommandKit
 
 /// Breaks a text into lines of at most `width` columns, at spaces.
 ///
-/// A longer word is broken anywhere.
+/// A word that is longer than a line is broken anywhere.
 func wrapped(_ text: String, to width: Int) -> [String] {
   guard width > 0 else { return [] }
   var lines: [String] = []
@@ -25,7 +25,7 @@ func wrapped(_ text: String, to width: Int) -> [String] {
   return lines
 }
 
-/// The longest beginning that fits, but at least one character.
+/// The longest beginning of the text that fits into the width, but at least one character.
 private func head(of text: String, width: Int) -> String {
   var result = String.UnicodeScalarView()
   var used = 0

@@ -5,7 +5,7 @@ import RegentPlatform
 /// The settings file: lines `name = value` with the names of the options, and comments that start with `#`.
 struct AgentConf: Sendable {
   private(set) var values: [String: [String]] = [:]
-  /// The same values with their file and line, for error messages.
+  /// The values of the settings with their file and line, for error messages.
   private(set) var entries: [String: [(text: String, place: String)]] = [:]
   let path: String
 
@@ -58,7 +58,7 @@ struct AgentConf: Sendable {
     }
   }
 
-  /// The path of a file in the same folder, if it exists.
+  /// The path of a file in the folder of the settings file, if it exists.
   func neighbour(_ name: String) -> String? {
     guard !path.isEmpty else { return nil }
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""

@@ -64,7 +64,7 @@ extension ValueKind where Value == Assignment {
 }
 
 extension ValueKind where Value == HostName {
-  /// The name or address of a host, without scheme and port.
+  /// The type of an option that takes the name or address of a host, without scheme and port.
   static var host: ValueKind {
     ValueKind("HOST", show: { $0.description }) { text throws(ValueProblem) in
       guard let host = HostName(parsing: text) else {

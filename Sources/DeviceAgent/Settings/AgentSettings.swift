@@ -28,21 +28,22 @@ struct AgentSettings: Sendable {
   /// Whether the socket was given as an option, so that no other socket may be used.
   let insistsOnSocket: Bool
   let language: Language
-  /// What users other than root and the daemon's own may do.
+  /// The rules for what users other than root and the daemon's own may do.
   let allowRules: [AllowRule]
-  /// The apps of the box's platform account.
+  /// The apps that may use the box's shared account (the platform account).
   let appRules: [AppRule]
   let publicKey: String?
-  /// The application profile, and the visitor id for the service's reports.
+  /// The profile of lifetimes and limits that the box asks the service for, and the visitor id for the service's
+  /// reports.
   let profile: String?
   let visitor: String?
-  /// The options that were set by other means than the machine's settings file.
+  /// The names of the options that were not set by the machine's settings file but by other means.
   let given: Set<String>
   /// Whether to wait only briefly for an unreachable service.
   ///
-  /// What it misses is sent later.
+  /// A request that fails because of this is sent later.
   var waitsBriefly = false
-  /// Credentials that were read before this process became a user who may not read them.
+  /// Credentials that were read before this process changed to a user who may not read them.
   var keptCredentials: AgentCredentials?
   private let secretFile: String?
   let statementFile: String?
@@ -107,7 +108,9 @@ extension AgentSettings {
       hint: "run \(sudo)regent setup with a code from regentctl requestor invite")
   }
 
-  /// The services, or an error with a hint how to configure one.
+  /// The URLs of the services.
+  ///
+  /// Throws an error with a hint how to configure one, if there is none.
   func neededServices() throws(CommandError) -> [AbsoluteURL] {
     guard !isUntouched else { throw notSetUp }
     guard !services.isEmpty else {
@@ -118,7 +121,9 @@ extension AgentSettings {
     return services
   }
 
-  /// The requestor, or an error with a hint how to configure one.
+  /// The requestor's id.
+  ///
+  /// Throws an error with a hint how to configure it, if there is none.
   func neededRequestor() throws(CommandError) -> String {
     guard !isUntouched else { throw notSetUp }
     guard let requestor else {
@@ -129,7 +134,7 @@ extension AgentSettings {
     return requestor
   }
 
-  /// Reads the credentials from their files.
+  /// Reads the box's credentials from their files.
   func credentials() throws(CommandError) -> AgentCredentials {
     if let keptCredentials { return keptCredentials }
     if let publicKey, let secretFile {
@@ -148,10 +153,10 @@ extension AgentSettings {
       hint: "run regent setup with a code, or add --public-key and --secret-file (from regentctl key issue REQUESTOR)")
   }
 
-  /// Which addresses the screen may show.
+  /// The check that decides which addresses the screen may show.
   var addressCheck: AddressCheck { AddressCheck(services: services, publicHost: publicHost) }
 
-  /// The socket paths at which the daemon may listen for this user, in order.
+  /// The socket paths at which the daemon may listen for this user, in the order in which they are tried.
   var socketPlaces: [String] {
     socket.map { [$0] } ?? SocketPlace.ofAgent(below: environment["XDG_RUNTIME_DIR"])
   }
@@ -167,7 +172,7 @@ extension AgentSettings {
       while let last = bytes.last, last == 0x0a || last == 0x0d || last == 0x20 {
         bytes.removeLast()
       }
-      if !bytes.isEmpty { return Secret(wiping: bytes) }
+      if !bytes.isEmpty { return Secret(emptying: &bytes) }
     } catch {
       var hint = error.hint
       if case .system(let refusal) = error.kind, refusal.isAboutRights {

@@ -19,7 +19,7 @@ struct BoxIdentity: Sendable, Equatable {
 
   init(_ values: [String: String] = [:]) { self.values = values }
 
-  /// The identity from all settings, or only from those that were given to this command.
+  /// Creates the identity from all settings, or only from those that were given to this command.
   init(_ settings: AgentSettings, onlyGiven: Bool) {
     values = [:]
     for name in Self.inputs.map(\.specification.name)
@@ -50,7 +50,7 @@ struct BoxIdentity: Sendable, Equatable {
       case (.keyPair(_, let secret), AgentOptions.secretFile.specification.name): proof(secret)
       case (.softwareStatement(let secret), AgentOptions.softwareStatement.specification.name):
         proof(secret)
-      // Unreadable credentials match no daemon. A command that needs them reports the error.
+      // Unreadable credentials equal those of no daemon. A command that needs them reports the error.
       default: ""
       }
     }
@@ -66,7 +66,7 @@ struct BoxIdentity: Sendable, Equatable {
 }
 
 extension BoxIdentity {
-  /// The form on the daemon's socket.
+  /// The identity as JSON, as the daemon's socket sends it.
   var document: JSONValue {
     .object(
       JSONObject(

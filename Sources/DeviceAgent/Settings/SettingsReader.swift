@@ -7,7 +7,8 @@ struct SettingsReader {
   let call: Invocation
   let conf: AgentConf
 
-  /// Whether a setting was given by other means than the machine's settings file.
+  /// Whether a setting was given by an option, a variable or the user's own file, and not by the machine's settings
+  /// file.
   func isGiven(_ input: any InputDeclaration) -> Bool {
     call.source(of: input) != nil
       || (conf.path != DefaultServices.machinePath && conf.values[input.specification.name] != nil)
@@ -42,12 +43,12 @@ struct SettingsReader {
   }
 }
 
-/// Whether the path is a file, or something else in place of a file.
+/// Whether a file exists at the path, even one that cannot be used.
 func isFile(_ path: String) -> Bool {
   do throws(FileError) {
     return try PrivateFile.check(path, widest: 0o7777)
   } catch {
-    // True for a symbolic link or a file with wrong permissions. Reading it then reports the problem.
+    // A symbolic link or a file with wrong permissions counts as existing. Reading it then reports the problem.
     switch error.kind {
     case .missing, .notADirectory, .system: return false
     default: return true
@@ -56,7 +57,7 @@ func isFile(_ path: String) -> Bool {
 }
 
 extension String {
-  /// The address without trailing slashes, so that a path can be appended.
+  /// The text of an address without trailing slashes, so that a path can be appended.
   var trimmingSlashes: String {
     var text = self
     while text.hasSuffix("/") { text.removeLast() }
@@ -73,7 +74,7 @@ func credential(_ name: String, _ environment: Environment) -> String? {
 
 /// The state folder that systemd created.
 ///
-/// If there are several, separated by colons, the first one is used.
+/// If systemd created several, separated by colons, the first one is used.
 func stateOfTheUnit(_ environment: Environment) -> String? {
   environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
 }

@@ -1,12 +1,12 @@
 import CommandKit
 
-/// The value of the option `--qr`.
+/// How to draw the QR code: the value of the option `--qr`.
 enum PictureRequest: String, CaseIterable, Sendable {
   case auto, half, full, ascii, png, svg, framebuffer, none
 }
 
 extension TerminalFacts {
-  /// The capabilities of the terminal.
+  /// The terminal's capabilities for drawing the QR code.
   ///
   /// `asked` overrides what was detected.
   func capabilities(asked: PictureRequest) -> TerminalCapabilities {
@@ -24,7 +24,7 @@ extension TerminalFacts {
 extension TerminalCapabilities {
   var charset: Charset { isUnicode ? .unicode : .ascii }
 
-  /// The viewer's language, or English if the terminal cannot show its letters.
+  /// The viewer's language, or English if the terminal cannot show the letters of that language.
   func shown(_ language: Language) -> Language {
     language == .korean && !(hasHangul && isUnicode) ? .english : language
   }

@@ -12,13 +12,13 @@ enum Language: String, CaseIterable, Sendable {
   ///   - environment: returns the value of an environment variable.
   init(asked: String?, environment: (String) -> String?) {
     let locale = environment("LC_ALL") ?? environment("LC_MESSAGES") ?? environment("LANG")
-    // LANGUAGE is a list of languages in order of preference.
+    // The environment variable LANGUAGE has a list of languages in order of preference.
     let languages = [asked] + (environment("LANGUAGE") ?? "").split(separator: ":").map(String.init)
     let all = languages + [locale]
     self = all.compactMap { $0 }.lazy.compactMap(Self.init(tag:)).first ?? .english
   }
 
-  /// Parses a tag such as `it`, `it_IT.UTF-8` or `it-CH`.
+  /// Parses a language tag such as `it`, `it_IT.UTF-8` or `it-CH`.
   init?(tag: String) {
     let word = tag.prefix { $0.isLetter }
     self.init(rawValue: word.lowercased())
@@ -46,7 +46,7 @@ enum Phrase: String, CaseIterable, Sendable {
   case reader, readerNumber
 }
 
-/// The texts in one language.
+/// The texts of the screen in one language.
 struct Texts: Sendable {
   let language: Language
   private let words: @Sendable (Phrase) -> String
@@ -64,7 +64,7 @@ struct Texts: Sendable {
 
   subscript(_ phrase: Phrase) -> String { words(phrase) }
 
-  /// The text with its placeholders replaced: `{name}` by the value for `name`.
+  /// The text of a phrase with its placeholders replaced: `{name}` by the value for `name`.
   subscript(_ phrase: Phrase, _ values: KeyValuePairs<String, String>) -> String {
     var result = ""
     var rest = words(phrase)[...]

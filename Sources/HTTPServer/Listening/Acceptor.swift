@@ -21,10 +21,10 @@ final class Acceptor: @unchecked Sendable {
   private let isStopping = Atomic<Bool>(false)
   /// A spare file descriptor.
   ///
-  /// When the process has no others left, the acceptor closes it for a moment, so that it can accept a waiting
-  /// connection and close it at once.
+  /// When the process has no other descriptors left, the acceptor closes this one for a moment. It can then accept a
+  /// waiting connection and close it at once.
   private var reserve: Int32
-  /// For each loop, the accepted connections that were not handed over yet.
+  /// For each event loop, the accepted connections that were not handed over to it yet.
   private var arrivals: [[LoopMessage]]
 
   init(
@@ -42,7 +42,9 @@ final class Acceptor: @unchecked Sendable {
 
   deinit { if reserve >= 0 { close(reserve) } }
 
-  /// Makes `run` end; may be called from any thread.
+  /// Makes the acceptor's `run` end.
+  ///
+  /// Any thread may call this.
   func stop() {
     isStopping.store(true, ordering: .releasing)
     wakeUp.signal()
@@ -72,7 +74,7 @@ final class Acceptor: @unchecked Sendable {
     for listener in listeners { listener.socket.close() }
   }
 
-  /// The maximum time between two connections for which they are handed over together, in nanoseconds.
+  /// Connections that arrive within this time of each other are handed over together, in nanoseconds.
   private static let closely: UInt64 = 500_000
 
   /// Waits a quarter of a millisecond for more connections, as a network card does for packets under load.
@@ -84,7 +86,7 @@ final class Acceptor: @unchecked Sendable {
     unsafe nanosleep(&pause, nil)
   }
 
-  /// Gives each loop its new connections and wakes it once.
+  /// Gives each event loop its new connections and wakes it once.
   private func handOver() {
     for index in loops.indices where !arrivals[index].isEmpty {
       loops[index].mailbox.post(arrivals[index])
@@ -92,10 +94,13 @@ final class Acceptor: @unchecked Sendable {
     }
   }
 
-  /// The maximum number of connections that are accepted from one listener before the next listener has its turn.
+  /// The maximum number of connections that are accepted from one listener before those of the next listener are
+  /// accepted.
   private static let batch = 64
 
-  /// Accepts the connections that wait; returns false if there are no descriptors or no memory left.
+  /// Accepts the connections that wait on a listener.
+  ///
+  /// Returns false if there are no file descriptors or no memory left.
   private func acceptSome(_ listener: Int32, _ service: ListenerService) -> Bool {
     let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     for _ in 0..<Acceptor.batch {
@@ -107,7 +112,7 @@ final class Acceptor: @unchecked Sendable {
         switch code {
         case EAGAIN: return true
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: return false
-        // An error of one connection that failed before it was accepted; go on with the next.
+        // One connection failed before it was accepted. Go on with the next connection.
         default: continue
         }
       }
@@ -147,7 +152,9 @@ final class Acceptor: @unchecked Sendable {
         AcceptedConnection(descriptor: descriptor, peer: peer, service: service, countedSource: source)))
   }
 
-  /// The sources to try in this order; the connection counts for the first that is below its limit.
+  /// The sources (address, user, groups) for which a new connection may be counted, in the order to try.
+  ///
+  /// The connection counts for the first source that is below its limit.
   ///
   /// Empty if no limit applies to this peer.
   private func countedSources(of peer: Peer) -> [CountedSource] {
@@ -161,7 +168,7 @@ final class Acceptor: @unchecked Sendable {
     }
   }
 
-  /// Asks the loops to close idle connections, so that new ones find room.
+  /// Asks the event loops to close idle connections, so that there is room for new ones.
   private func askForRoom() { for loop in loops { loop.askForRoom() } }
 
   /// Closes a connection that exceeds a limit.
@@ -189,11 +196,12 @@ final class Acceptor: @unchecked Sendable {
 
     """.utf8)
 
-  /// Handles a lack of file descriptors: poll would report the waiting connections again and again, but none can be
-  /// accepted.
+  /// Handles a lack of file descriptors.
   ///
-  /// It closes the reserve descriptor, so that it can accept and close some waiting connections, whose clients then
-  /// know at once. After that it pauses for 50 ms, in which other connections may end.
+  /// Without a pause, poll would report the waiting connections again and again, although none can be accepted.
+  ///
+  /// The acceptor closes its reserve descriptor, so that it can accept and close some waiting connections. Their
+  /// clients then know at once that they are refused. Then it pauses for 50 ms, in which other connections may end.
   private func pauseBecauseFull(_ listener: Int32) {
     pauses.add()
     askForRoom()

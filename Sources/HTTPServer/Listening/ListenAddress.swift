@@ -2,9 +2,9 @@ public import RegentHTTPCodec
 
 /// An address on which a server listens.
 public enum ListenAddress: Sendable, Hashable {
-  /// TCP; for port 0 the kernel chooses a free port.
+  /// A TCP address and port. For port 0 the kernel chooses a free port.
   case network(IPAddress, port: UInt16)
-  /// A Unix socket with the mode and, unless nil, the group of its file.
+  /// The path of a Unix socket, with the mode of its file and, unless nil, the file's group.
   case local(path: String, mode: UInt32, group: UInt32?)
   /// A socket that already listens; the service manager opened it and passed its descriptor.
   case inherited(descriptor: Int32)
@@ -20,7 +20,7 @@ public enum ListenAddress: Sendable, Hashable {
     }
     guard let colon = text.lastIndex(of: ":") else { return nil }
     let digits = text[text.index(after: colon)...]
-    // Checked separately, because `UInt16` also accepts "+80".
+    // The digits of the port are checked separately, because `UInt16` also accepts "+80".
     guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
       return nil
     }
@@ -67,9 +67,9 @@ public struct Listener: Sendable {
 }
 
 public struct TLSFiles: Sendable, Hashable {
-  /// The path of the certificate, which the intermediate certificates follow.
+  /// The path of a PEM file with the certificate, followed by the intermediate certificates.
   public let certificate: String
-  /// The path of the private key.
+  /// The path of the PEM file with the private key.
   public let key: String
 
   public init(certificate: String, key: String) {

@@ -6,11 +6,11 @@ internal import RegentPlatform
 /// A listening socket; closing it removes the file of a Unix socket.
 final class ListeningSocket: Sendable {
   let descriptor: Int32
-  /// The address on which it listens, with the port that the kernel chose.
+  /// The address on which the socket listens, with the port that the kernel chose.
   let address: ListenAddress
   private let file: FileIdentity?
 
-  /// Binds and listens.
+  /// Binds the socket and listens.
   ///
   /// Throws `addressInUse` if another process accepts connections on that address.
   init(_ wanted: ListenAddress) throws(ServerError) {
@@ -24,7 +24,7 @@ final class ListeningSocket: Sendable {
     case .inherited(let number):
       try takeOver(number, wanted)
       descriptor = number
-      // The service manager owns the file and keeps listening when this program ends.
+      // The service manager owns the file of the socket and keeps listening when this program ends.
       file = nil
       address = wanted
     }
@@ -32,13 +32,13 @@ final class ListeningSocket: Sendable {
 
   /// Stops listening.
   ///
-  /// First removes the file of a Unix socket, unless another program has replaced it.
+  /// Before that, removes the file of a Unix socket, unless another program has replaced the file.
   func close() {
     if case .local(let path, _, _) = address, let file, FileIdentity(path) == file {
       unsafe unlink(path)
     }
-    // Closing alone does not stop the kernel while a child process that is being started still has a copy of the
-    // descriptor: it would accept connections that no process serves.
+    // Closing alone does not stop the kernel from accepting while a child process that is being started still has a
+    // copy of the descriptor. No process would serve those connections.
     if case .inherited = address {} else { shutdown(descriptor, Int32(SHUT_RDWR)) }
     Glibc.close(descriptor)
   }
@@ -68,7 +68,8 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
   Int32, ListenAddress
 ) {
   let wanted = ListenAddress.network(host, port: port)
-  // SO_REUSEADDR, which allows a quick restart, must not let two servers use the same port, so check first.
+  // SO_REUSEADDR, which allows a quick restart, would also let two servers use the same port. So check first whether a
+  // server already accepts connections.
   if port != 0, probe(host, port) { throw .addressInUse(wanted) }
   let descriptor = try newSocket(host.isIPv4 ? AF_INET : AF_INET6, wanted)
   do throws(ServerError) {
@@ -78,8 +79,8 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
     // acknowledgement of earlier packets.
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
     // Accepted sockets inherit TCP_NOTSENT_LOWAT, which limits how much the kernel stores of a response that the client
-    // has not read. Without it, two thousand clients that read a large response byte by byte use up the memory that the
-    // kernel has for all of TCP, and no other client is served.
+    // has not read. Without this limit, two thousand clients that read a large response byte by byte use up the memory
+    // that the kernel has for all of TCP, and no other client is served.
     var unsent: Int32 = 64 * 1024
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, 4)
     if !host.isIPv4 {
@@ -100,7 +101,7 @@ private func listenTCP(_ host: IPAddress, _ port: UInt16) throws(ServerError) ->
   }
 }
 
-/// Whether a process accepts connections on that address.
+/// Whether a process accepts connections on that TCP address.
 private func probe(_ host: IPAddress, _ port: UInt16) -> Bool {
   let target = host.isUnspecified ? IPAddress.loopback : host
   let type =
@@ -119,7 +120,7 @@ private func probe(_ host: IPAddress, _ port: UInt16) -> Bool {
     unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &length)
     guard failure == 0 else { return false }
   }
-  // If the port is in the ephemeral range, a socket can happen to connect to itself.
+  // If the port is in the ephemeral range, a connecting socket can get that port and connect to itself.
   var own = SocketAddress()
   _ = unsafe own.fill { unsafe getsockname(descriptor, $0, $1) }
   return own.peer != .network(target, port: port)
@@ -143,13 +144,14 @@ private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(Ser
     // server.
     if code == 0 || code == EAGAIN { throw .addressInUse(wanted) }
     guard code == ECONNREFUSED else { throw listenError(wanted, code) }
-    // Another program has replaced the socket in the meantime, so it must not be removed.
+    // Another program has replaced the socket's file in the meantime, so the file must not be removed.
     guard FileIdentity(path) == existing else { throw .addressInUse(wanted) }
     try listening(wanted) { unsafe unlink(path) }
   }
   let descriptor = try newSocket(AF_UNIX, wanted)
   do throws(ServerError) {
-    // Set before bind, so that the file never exists with wider permissions, not even for a moment.
+    // The mode is set before bind, so that the socket's file never exists with wider permissions, not even for a
+    // moment.
     try listening(wanted) { fchmod(descriptor, 0o600) }
     try listening(wanted) { unsafe address.withPointer { unsafe bind(descriptor, $0, $1) } }
     if let group { try give(path, to: group, wanted) }
@@ -162,7 +164,9 @@ private func listenUnix(_ path: String, mode: UInt32, group: UInt32?) throws(Ser
   }
 }
 
-/// Gives the file of the socket to `group`, unless it already belongs to it: a sandbox may forbid chown.
+/// Gives the file of the socket to `group`.
+///
+/// Does nothing if it already belongs to that group, because a sandbox may forbid chown.
 private func give(_ path: String, to group: UInt32, _ wanted: ListenAddress) throws(ServerError) {
   var status = stat()
   if unsafe lstat(path, &status) == 0, status.st_gid == group { return }
@@ -191,7 +195,7 @@ private func newSocket(_ family: Int32, _ wanted: ListenAddress) throws(ServerEr
   return try listening(wanted) { socket(family, type, 0) }
 }
 
-/// Makes one system call of the set-up and throws its error as a `ServerError`.
+/// Makes one system call while the listening socket is created, and throws its error as a `ServerError`.
 @discardableResult
 private func listening(_ wanted: ListenAddress, _ call: () -> Int32) throws(ServerError) -> Int32 {
   do throws(SystemError) {
@@ -201,7 +205,7 @@ private func listening(_ wanted: ListenAddress, _ call: () -> Int32) throws(Serv
   }
 }
 
-/// The error code of connect; 0 if the connection was made at once.
+/// The error code of connect, or 0 if the connection was made at once.
 private func attemptToConnect(_ descriptor: Int32, _ address: SocketAddress) -> Int32 {
   attempt { unsafe address.withPointer { unsafe connect(descriptor, $0, $1) } }.code
 }

@@ -20,7 +20,7 @@ extension SocketAddress {
   }
 }
 
-/// The credentials of the process that connected to a Unix socket, from the kernel.
+/// The credentials of the process at the other end of a Unix socket, as the kernel reports them.
 func credentials(of descriptor: Int32) -> Credentials? {
   guard let who = try? UnixCredentials(peerOf: descriptor) else { return nil }
   return Credentials(

@@ -1,14 +1,14 @@
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-/// The source for which a connection is counted.
+/// The source for which a connection counts, so that one source cannot use all connections.
 enum CountedSource: Hashable, Sendable {
   /// A client address, while its connection has not sent a valid request yet or has an unfinished request or response.
   case address(IPAddress)
   /// A user of this machine, until the connection ends, because a program can keep a connection with valid requests,
   /// too.
   case user(UInt32)
-  /// The members of a group in the settings.
+  /// All members of a group that the settings name.
   ///
   /// A user who controls many user ids could use the group with each of them, so the group has one common limit.
   case group(UInt32)
@@ -18,7 +18,7 @@ enum CountedSource: Hashable, Sendable {
 
 /// Counts the connections and the buffered bytes of each source, and refuses those beyond its limit.
 ///
-/// A source has an entry only while it has connections or bytes, so sources that are gone use no memory.
+/// A source has an entry only while it has connections or bytes, so the limiter uses no memory for other sources.
 final class SourceLimiter: Sendable {
   private let perAddress: Int
   private let perUser: Int
@@ -72,7 +72,8 @@ final class SourceLimiter: Sendable {
     }
   }
 
-  /// Stops counting a connection, because it sent a valid request, finished what it had begun, or ended.
+  /// Stops counting a connection for a source, because the connection sent a valid request, finished its request and
+  /// response, or ended.
   func release(_ source: CountedSource) {
     state.withLock { state in
       guard var share = state.shares[source] else { return }
@@ -90,9 +91,9 @@ final class SourceLimiter: Sendable {
 
   /// Counts buffered bytes for `source`; returns false if they exceed its limit.
   ///
-  /// A source may have at most as many bytes as remain free. Thus one source alone gets half of the budget and three
-  /// get a quarter each, and something always remains for the next source. A connection without a source, such as that
-  /// of a trusted proxy, which carries many clients, may use the whole budget.
+  /// A source may buffer at most as many bytes as remain free. Thus one source alone gets half of the budget, three
+  /// sources get a quarter each, and a part always remains for the next source. A connection without a source, such as
+  /// that of a trusted proxy, which carries many clients, may use the whole budget.
   func charge(_ bytes: Int, to source: CountedSource?) -> Bool {
     state.withLock { state in
       let free = budget - state.bytes - bytes
@@ -108,7 +109,7 @@ final class SourceLimiter: Sendable {
     }
   }
 
-  /// Stops counting buffered bytes of `source`, because they were sent, answered or dropped.
+  /// Stops counting buffered bytes of `source`, because they were sent, processed or dropped.
   func discharge(_ bytes: Int, from source: CountedSource?) {
     state.withLock { state in
       state.bytes -= bytes

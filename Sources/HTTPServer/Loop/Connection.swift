@@ -7,26 +7,26 @@ internal import RegentPlatform
 /// lends the buffers.
 final class Connection {
   enum Phase: UInt8 {
-    /// The TLS handshake is in progress.
+    /// The client and the server are still in the TLS handshake.
     case handshake
-    /// Between two requests, or before the first.
+    /// The connection is between two requests, or before the first.
     case idle
-    /// A part of a request head has arrived.
+    /// A part of the head of a request has arrived.
     case head
-    /// The head is complete and the body is not.
+    /// The head of the request is complete, and its body is not.
     case body
     /// The handler has the request and has not completed the reply.
     case handling
     /// The server sends nothing more.
     ///
-    /// It reads and drops what the client still sends, so that the client receives the last response.
+    /// It reads and drops the bytes that the client still sends, so that the client receives the last response.
     case lingering
   }
 
   let descriptor: Int32
-  /// The slot in the loop's table in the low 32 bits, and a generation above.
+  /// The connection's slot in the loop's table in the low 32 bits, and a generation number above.
   ///
-  /// An event or message for an earlier connection in the same slot has another generation.
+  /// An event or message for an earlier connection in the same slot has another generation number.
   let id: UInt64
   let peer: Peer
   let service: ListenerService
@@ -35,29 +35,29 @@ final class Connection {
   var phase = Phase.idle
   /// Whether the client has not sent a valid request on this connection yet.
   var isFresh = true
-  /// Whether the connection closes when all output is sent.
+  /// Whether the server closes the connection when all output is sent.
   var isClosing = false
   /// Whether the server refused a request, so that the client may still be sending.
   var mustLinger = false
-  /// Whether the current request is HEAD.
+  /// Whether the current request uses the method HEAD, so that the response has no body.
   var answersHead = false
   /// Whether the client wants the connection to close after the current request.
   var answersLast = false
-  /// Whether the connection waits in the loop's turn order.
+  /// Whether the connection waits in the event loop's queue to be served.
   var isQueued = false
   /// Whether the socket may have more input that epoll, which is edge-triggered, will not report again.
   var mayHaveInput = false
-  /// The round of the loop in which the connection was served last.
+  /// The round of the event loop in which the connection was served last.
   var turnMark: UInt32 = 0
-  /// The events that epoll reports.
+  /// The events of the socket that epoll reports.
   var interest: Poller.Events = []
   /// The number of bytes that were read and dropped while lingering.
   var dropped: Int32 = 0
   /// The source for which the connection counts; nil if no limit applies.
   let source: CountedSource?
-  /// Whether the connection currently counts for its source.
+  /// Whether the connection currently counts for its source (the client's address or user).
   var isCounted: Bool
-  /// The number of buffered bytes that are counted for its source.
+  /// The number of buffered bytes that are counted for the connection's source.
   var chargedBytes = 0
   /// The memory of the request that the handler has, in bytes.
   var requestBytes = 0
@@ -66,9 +66,9 @@ final class Connection {
   var storage: RequestStorage?
   /// Input after the current request, which is parsed when that was answered.
   var unread: [UInt8] = []
-  /// The output that the socket has not taken yet.
+  /// The output that the socket's buffer had no room for yet.
   var outbound = Outbound()
-  /// The object that the handler gets again with the next request, see ``Response/remembered``.
+  /// The object that the handler gets again with the next request; see ``Response/remembered``.
   var remembered: (any AnyObject & Sendable)?
   /// The reply that the handler has not completed yet.
   var ticket: ReplyTicket?

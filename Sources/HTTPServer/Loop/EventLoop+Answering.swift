@@ -31,20 +31,21 @@ extension EventLoop {
       connection.phase = .handling
       connection.requestBytes = storage.capacity
       setDeadline(connection, times.reply)
-      // The input that was not read yet may be the end of the connection. Registering again makes epoll report it, so
-      // that no reply is prepared for a client that is gone.
+      // The unread input may be the end of the connection. Registering the socket again makes epoll report that end, so
+      // that the handler prepares no reply for a client that has left.
       if connection.mayHaveInput, !connection.interest.isEmpty { watchAnew(connection, [.readable, .peerClosed]) }
       start(PendingReply(ticket: ticket))
     }
-    // Keeps the storage for the next request, unless the handler still uses it.
+    // Keeps the storage of this request for the next one, unless the handler still uses it.
     if isKnownUniquelyReferenced(&storage) {
       storage.reset()
       spare = storage
     }
   }
 
-  /// Stops counting the connection for its address after a valid request, until a request or response is unfinished
-  /// again.
+  /// Stops counting the connection for its client's address, because it has sent a valid request.
+  ///
+  /// `count` counts it again while a request or response is unfinished.
   private func prove(_ connection: Connection) {
     connection.isFresh = false
     if connection.isCounted, let source = connection.source, case .address = source {
@@ -98,7 +99,7 @@ extension EventLoop {
     connection.mustLinger = true
     connection.phase = .idle
     var response = atPath ?? configuration.refusal(status, sentence)
-    // Caches may store some of these statuses if no header forbids it.
+    // Caches may store responses with some of these statuses if no header forbids it.
     if atPath == nil { response.addHeader(.cacheControl, "no-store") }
     send(response, on: connection, closes: true)
   }

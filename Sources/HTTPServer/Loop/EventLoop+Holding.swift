@@ -1,18 +1,21 @@
 internal import RegentHTTPCodec
 
-// Counts the memory that a connection holds between two turns. A valid request does not exempt a connection for good:
-// otherwise clients could send one valid request each, and then fill the memory with thousands of unfinished bodies or
-// unread responses.
+// Counts the memory that a connection uses each time after it was served. A client that has sent a valid request is
+// counted too. Otherwise clients could send one valid request each, and then fill the memory with thousands of
+// unfinished bodies or unread responses.
 
 extension EventLoop {
   /// The number of bytes that each connection may hold without being counted.
   ///
   /// A form that arrives in two packets is therefore accepted even when the budget is used up.
   static var freeBytes: Int { 4 * 1024 }
-  /// The bytes that the kernel may hold of an unread response (`TCP_NOTSENT_LOWAT`); they are counted, too.
+  /// The bytes of an unread response that the kernel may store (`TCP_NOTSENT_LOWAT`).
+  ///
+  /// They are counted for the connection too.
   static var kernelBytes: Int { 64 * 1024 }
 
-  /// Counts what `connection` holds after its turn, and refuses it if that exceeds the limit of its source.
+  /// Counts the memory that `connection` uses after it was served, and refuses the connection if that exceeds the limit
+  /// of its source.
   func settle(_ connection: Connection) {
     let isUnfinished = connection.isUnfinished
     guard isUnfinished || connection.chargedBytes > 0 || connection.requestBytes > 0 || connection.isCounted,
@@ -24,7 +27,8 @@ extension EventLoop {
     }
   }
 
-  /// Counts a connection for its address again while a request or response is unfinished, also after a valid request.
+  /// Counts a connection for its client's address again while a request or response is unfinished, also after a valid
+  /// request.
   private func count(_ connection: Connection, isUnfinished: Bool) -> Bool {
     guard !connection.isFresh, let source = connection.source, case .address = source,
       isUnfinished != connection.isCounted
@@ -50,7 +54,9 @@ extension EventLoop {
     return true
   }
 
-  /// Closes a connection over the limit, with a 503 if possible; a client that does not read its response gets none.
+  /// Closes a connection over the limit, with a 503 if possible.
+  ///
+  /// A client that does not read its response gets no 503.
   private func turnAway(_ connection: Connection) {
     counters.shed.add()
     guard !connection.hasOutbound else {
@@ -71,7 +77,7 @@ extension EventLoop {
     settle(connection)
   }
 
-  /// Stops counting a connection that ends.
+  /// Stops counting a connection and its memory when it ends.
   func giveBack(_ connection: Connection) {
     if let source = connection.source, connection.isCounted { sources.release(source) }
     connection.isCounted = false

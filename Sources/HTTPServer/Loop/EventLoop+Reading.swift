@@ -21,7 +21,7 @@ extension EventLoop {
     }
     if connection.phase == .handling {
       if events.hasAny(of: [.failed, .peerClosed]) {
-        // The client has closed the connection or its sending side, which is how clients leave, so the reply is no
+        // The client has closed the connection or its sending side. That is how clients leave, so the reply is no
         // longer needed.
         close(connection)
       } else {
@@ -36,7 +36,8 @@ extension EventLoop {
       return
     }
     receive(on: connection)
-    // epoll does not report again an end that it reported together with the last request.
+    // If the connection ended together with its last request, epoll has already reported the end and does not report it
+    // again.
     guard events.hasAny(of: [.peerClosed, .failed]) else { return }
     if connection.phase == .handling {
       close(connection)
@@ -66,7 +67,8 @@ extension EventLoop {
     if connection.mayHaveInput { readOn(connection) }
   }
 
-  /// Continues to read in another turn, so that a client that sends without a pause does not block the loop.
+  /// Continues to read this connection after others were served, so that a client that sends without a pause does not
+  /// block the loop.
   private func readOn(_ connection: Connection) {
     guard self.connection(connection.id) != nil, connection.phase != .handling, connection.phase != .lingering,
       !connection.hasOutbound
@@ -76,8 +78,8 @@ extension EventLoop {
 
   /// Reads decrypted bytes from the TLS session.
   ///
-  /// It repeats while OpenSSL holds bytes that the socket does not show, and not longer: epoll reports further input
-  /// again, and a client that sends without a pause must not block the loop.
+  /// Reading repeats only while OpenSSL holds decrypted bytes, of which epoll knows nothing. epoll reports further
+  /// input, and a client that sends without a pause must not block the loop.
   private func receive(on connection: Connection, _ tls: TLSSession) {
     while true {
       switch tls.receive(into: input) {
@@ -99,7 +101,8 @@ extension EventLoop {
 
   /// Processes input that was read earlier, then watches the socket again.
   func resume(_ connection: Connection) {
-    // While the client does not read its responses, no more are made for it; `flushOutbound` calls this again.
+    // While the client does not read its responses, no more responses are made for it. `flushOutbound` calls this
+    // again.
     guard !connection.hasOutbound else { return }
     if connection.phase == .idle || connection.phase == .head || connection.phase == .body {
       if !connection.unread.isEmpty {
@@ -115,7 +118,7 @@ extension EventLoop {
       connection.phase != .lingering, !connection.hasOutbound
     else { return }
     watch(connection, [.readable, .peerClosed])
-    // The socket does not become readable for bytes that are already decrypted.
+    // epoll does not report bytes that OpenSSL has already decrypted, so read them now.
     if let tls = connection.tls, tls.hasPending, connection.unread.isEmpty {
       receive(on: connection)
     } else if connection.mayHaveInput {
@@ -128,15 +131,15 @@ extension EventLoop {
     watchAnew(connection, interest)
   }
 
-  /// Registers the events, which makes epoll report again what is already there.
+  /// Registers the events again, which makes epoll also report input that has already arrived.
   func watchAnew(_ connection: Connection, _ interest: Poller.Events) {
     let isNew = connection.interest.isEmpty
     connection.interest = interest
-    // Edge-triggered, so that epoll reports input once and not after each response. A TLS session reads as OpenSSL
-    // likes, so what it leaves in the socket must be reported again.
+    // Plain connections are edge-triggered, so that epoll reports input once and not after each response. With TLS,
+    // OpenSSL may leave input in the socket, and epoll must report it again.
     let interest = connection.tls == nil ? interest.union(.edgeTriggered) : interest
     if isNew {
-      // Fails if the kernel has no memory for another entry in epoll.
+      // Registering fails if the kernel has no memory for another entry in epoll.
       let isWatched = (try? poller.add(connection.descriptor, interest, token: connection.id)) != nil
       if !isWatched { close(connection) }
     } else {
@@ -144,7 +147,7 @@ extension EventLoop {
     }
   }
 
-  /// Parses `bytes` and answers every complete request; keeps the rest for later.
+  /// Parses `bytes` and answers every complete request; keeps an incomplete request for later.
   func process(_ bytes: Span<UInt8>, on connection: Connection) {
     var at = 0
     var turns = 0
@@ -156,7 +159,7 @@ extension EventLoop {
         turns == configuration.pipelinedRequestsPerTurn || output.isEnough
       if connection.phase == .handling || isTurnOver {
         connection.unread.append(span: bytes, at..<bytes.count)
-        // Other connections get their turn before the rest of a long pipeline.
+        // Other connections are served before the rest of a long pipeline of requests.
         if connection.phase != .handling { putOff(connection) }
         return
       }
@@ -187,7 +190,7 @@ extension EventLoop {
       length = begun.length
       at += begun.taken
     } else {
-      // The head arrives in pieces; copies at most as many bytes as a head may have.
+      // The head arrives in pieces. Copy at most as many bytes as a head may have.
       let before = storage.head.count
       let room = configuration.head.line + configuration.head.fields + 2 - before
       let taken = min(bytes.count - at, max(room, 1))

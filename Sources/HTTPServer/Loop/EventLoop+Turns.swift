@@ -3,7 +3,7 @@ internal import RegentPlatform
 // Decides which connection is served next when several have requests.
 
 extension EventLoop {
-  /// The time for which waiting connections are served before the loop polls for events again, in nanoseconds.
+  /// How long waiting connections are served before the loop polls for new events, in nanoseconds.
   private static let turnsBeforeLook: UInt64 = 100_000
 
   /// Serves the waiting connections one after the other, until it is time to poll again.
@@ -24,7 +24,8 @@ extension EventLoop {
   /// Whether a connection with new input must wait, because it was served a moment ago.
   ///
   /// A flood of requests on a few connections keeps the loop busy, and a client with occasional requests must not wait
-  /// for all of it each time. Without other clients the connection is served in the same round, so this costs nothing.
+  /// for the whole flood each time. Without other clients the connection is served in the same round, so this costs
+  /// nothing.
   func letsOthersGoFirst(_ connection: Connection, _ events: Poller.Events) -> Bool {
     guard events == .readable, connection.phase != .handling, connection.phase != .lingering,
       connection.phase != .handshake, !connection.hasOutbound,
@@ -35,7 +36,7 @@ extension EventLoop {
     return true
   }
 
-  /// Queues the connection behind those that already wait.
+  /// Puts the connection into the queue behind those that already wait to be served.
   func putOff(_ connection: Connection) {
     guard !connection.isQueued else { return }
     connection.isQueued = true

@@ -7,7 +7,7 @@ internal import Synchronization
 // Sends responses and closes connections.
 
 extension EventLoop {
-  /// Sends the output of the current turn; stores what the socket does not take.
+  /// Sends the responses that were just made for a connection, and stores the bytes for which the socket has no room.
   func flush(_ connection: Connection) {
     var made = TurnOutput()
     swap(&made, &output)
@@ -38,7 +38,7 @@ extension EventLoop {
     }
   }
 
-  /// The number of bytes that the socket took; nil if the connection has ended.
+  /// Sends bytes and returns how many the socket took; nil if the connection has ended.
   private func transmitted(_ bytes: [UInt8], isMoreComing: Bool, on connection: Connection) -> Int? {
     if bytes.isEmpty { return 0 }
     switch transmit(bytes, from: 0, isMoreComing: isMoreComing, on: connection) {
@@ -50,7 +50,7 @@ extension EventLoop {
     }
   }
 
-  /// Sends more of the stored output.
+  /// Sends more of the output that was stored because the socket had no room.
   func flushOutbound(of connection: Connection) {
     while connection.hasOutbound {
       let outbound = connection.outbound
@@ -110,9 +110,10 @@ extension EventLoop {
     }
   }
 
-  /// Reads and drops input; closes the connection at its end or when there is too much.
+  /// Reads and drops input.
   ///
-  /// Returns whether the connection is still open.
+  /// Closes the connection when the input ends or there is too much of it. Returns whether the connection is still
+  /// open.
   @discardableResult
   func dropInput(of connection: Connection) -> Bool {
     while true {
@@ -121,7 +122,8 @@ extension EventLoop {
       }
       if code == EINTR { continue }
       if code == EAGAIN {
-        // After the last response to a valid request no more input is expected; after a refusal much may be on its way.
+        // After the last response to a valid request the client sends no more. After a refusal much input may be on its
+        // way.
         if connection.mustLinger || connection.dropped > 0 { return true }
         close(connection)
         return false
@@ -137,7 +139,9 @@ extension EventLoop {
   /// The maximum number of bytes that are read from a refused client before its connection is cut.
   private static var dropLimit: Int32 { 512 * 1024 }
 
-  /// Closes the connection; abandons a pending reply.
+  /// Closes the connection.
+  ///
+  /// If its reply is pending, the handler is told that it is no longer needed.
   func close(_ connection: Connection) {
     let slot = connection.slot
     guard connections[slot] === connection else { return }
@@ -152,7 +156,7 @@ extension EventLoop {
   }
 }
 
-/// The result of an attempt to read or write.
+/// The result of an attempt to read from or write to a socket.
 enum TransferResult {
   case bytes(Int)
   case wouldBlock

@@ -29,9 +29,9 @@ final class EventLoop: @unchecked Sendable, ReplySink {
   var generation: UInt64 = 0
   var wheel: TimerWheel
   var now: UInt64
-  /// The connections that wait for their turn.
+  /// The connections that wait to be served.
   var order = TurnOrder()
-  /// The output of the current turn of one connection.
+  /// The responses that are being made for one connection.
   var output = TurnOutput()
   let input: ReceiveBuffer
   var spare: RequestStorage? = RequestStorage()
@@ -48,7 +48,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
     now = monotonicMilliseconds()
     wheel = TimerWheel(now: now)
     do throws(SystemError) {
-      // A small number, because a new connection waits until all events that were reported together are handled.
+      // The capacity is small, because a new connection waits until all events that were reported together are handled.
       let poller = try Poller(capacity: 64)
       try poller.add(mailbox.wakeUp.number, [.readable, .edgeTriggered], token: EventLoop.wakeUpID)
       self.poller = poller
@@ -59,7 +59,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
 
   private static let wakeUpID = UInt64.max
 
-  /// Serves connections until the server is drained.
+  /// Serves connections until the server is stopped and they have ended.
   func run() {
     var messages: [LoopMessage] = []
     var expired: [Int] = []
@@ -69,7 +69,8 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       for index in 0..<count {
         let event = poller.event(index)
         guard event.token != EventLoop.wakeUpID else { continue }
-        // A connection that has the only event need not wait. That is the usual case in a service with little load.
+        // If only one connection has an event, it is served at once. That is the usual case in a service with little
+        // load.
         if let connection = connection(event.token),
           count == 1 && order.isEmpty || !letsOthersGoFirst(connection, event.events)
         {
@@ -124,7 +125,7 @@ final class EventLoop: @unchecked Sendable, ReplySink {
       drainsUntil = until
       for case let connection? in connections where connection.phase == .idle {
         guard !connection.hasOutbound, connection.unread.isEmpty else { continue }
-        // A request that arrived before the drain is still answered.
+        // A request that arrived before the server was stopped is still answered.
         receive(on: connection)
         if self.connection(connection.id) != nil, connection.phase == .idle,
           !connection.hasOutbound
@@ -169,7 +170,7 @@ extension EventLoop {
       guard let connection = connections[roomCursor], connection.phase == .idle,
         !connection.isFresh, !connection.hasOutbound, connection.unread.isEmpty
       else { continue }
-      // A request that has just arrived is still answered.
+      // A request that has just arrived on an idle connection is still answered.
       receive(on: connection)
       guard self.connection(connection.id) != nil, connection.phase == .idle,
         !connection.hasOutbound
@@ -204,7 +205,8 @@ extension EventLoop {
       return
     }
     setDeadline(connection, times.header)
-    // The first request has often arrived already. If it is also the last, the connection is never added to epoll.
+    // The first request has often arrived already. If the client closes the connection after that request, the
+    // connection is never added to epoll.
     handle(.readable, on: connection)
     settle(connection)
     if self.connection(id) != nil, connection.interest.isEmpty {
@@ -212,7 +214,9 @@ extension EventLoop {
     }
   }
 
-  /// Whether all connections have ended; closes the rest when the time is up.
+  /// Whether all connections have ended.
+  ///
+  /// Closes those that are left when the time is up.
   private func isDrained(by limit: UInt64) -> Bool {
     if now >= limit {
       for case let connection? in connections { close(connection) }
@@ -234,7 +238,7 @@ extension EventLoop {
   }
 }
 
-/// The deadlines in milliseconds.
+/// The server's deadlines, converted to milliseconds.
 struct Milliseconds {
   let header, body, reply, write, idle, lingering: UInt64
 
@@ -248,7 +252,7 @@ struct Milliseconds {
   }
 }
 
-/// The counters of one loop.
+/// The counters of one event loop.
 final class LoopCounters: Sendable {
   let open = Counter()
   let requests = Counter()

@@ -7,7 +7,7 @@ internal import Synchronization
 enum LoopMessage: Sendable {
   case adopt(AcceptedConnection)
   case reply(Response, connection: UInt64)
-  /// Close some idle connections, because there are too many.
+  /// Close some idle connections, because the server has too many.
   case makeRoom
   /// Count one pulse, which shows that the loop still reads its messages.
   case pulse
@@ -51,7 +51,7 @@ final class LoopMailbox: Sendable {
       if !letters.isClosed { letters.messages += messages }
       return !letters.isClosed
     }
-    // The lock orders this load after the loop's own check of the queue (see `sleepUnlessFull`).
+    // The lock orders this load after the loop's own check of the queue in `sleepUnlessFull`.
     if isOpen, isSleeping.load(ordering: .sequentiallyConsistent),
       isSleeping.exchange(false, ordering: .sequentiallyConsistent)
     {
@@ -63,7 +63,8 @@ final class LoopMailbox: Sendable {
   /// Marks the loop as sleeping; returns false if it must read messages first.
   func sleepUnlessFull() -> Bool {
     isSleeping.store(true, ordering: .sequentiallyConsistent)
-    // A message that was added before this check is found here; the sender of a later one sees `isSleeping`.
+    // This check finds a message that was added before it. The sender of a later message sees `isSleeping` and wakes
+    // the loop.
     guard letters.withLock({ $0.messages.isEmpty }) else {
       wake()
       return false

@@ -3,14 +3,16 @@
 /// A large body stays in its original array, so that a thousand clients that read one file slowly share one copy of it.
 struct Outbound {
   private var pieces: [[UInt8]] = []
-  /// The number of bytes of the first piece that are already sent.
+  /// The number of bytes of the first piece that were already sent.
   private(set) var start = 0
   /// The number of stored bytes that no other client shares.
   private(set) var ownBytes = 0
 
   var isEmpty: Bool { pieces.isEmpty }
 
-  /// The piece to send, from `start` on; empty if there is none.
+  /// The piece that is sent next; empty if there is none.
+  ///
+  /// The caller must skip its first `start` bytes, which were already sent.
   var first: [UInt8] { pieces.first ?? [] }
 
   mutating func append(_ piece: [UInt8], from sent: Int = 0, isShared: Bool = false) {

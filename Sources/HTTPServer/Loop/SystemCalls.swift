@@ -2,7 +2,7 @@ internal import CRegentLinux
 internal import Glibc
 internal import RegentPlatform
 
-/// The monotonic clock in milliseconds.
+/// The time of the monotonic clock in milliseconds.
 @inline(__always)
 func monotonicMilliseconds() -> UInt64 {
   Clocks.monotonicNanoseconds() / 1_000_000
@@ -22,7 +22,7 @@ extension Duration {
   var milliseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    // Ten years are as good as no limit, and do not overflow.
+    // A duration of ten years or more is as good as no limit. The clamped value cannot overflow.
     let rounded = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
     return UInt64(min(seconds, 315_360_000)) * 1000 + UInt64(rounded)
   }

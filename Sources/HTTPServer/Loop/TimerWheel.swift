@@ -8,7 +8,9 @@ struct TimerWheel {
   private static let buckets = 2048
   private static let none: Int32 = -1
 
-  /// The first entry of each bucket; `occupied` has one bit for each bucket, which is set if it has entries.
+  /// The first entry of each bucket.
+  ///
+  /// `occupied` has one bit for each bucket, which is set if the bucket has entries.
   private var first = [Int32](repeating: none, count: buckets)
   private var occupied = [UInt64](repeating: 0, count: buckets / 64)
   private var current: UInt64
@@ -25,7 +27,7 @@ struct TimerWheel {
 
   init(now: UInt64) { current = now / TimerWheel.tick }
 
-  /// Sets or moves the deadline of `slot`.
+  /// Sets or moves the deadline of the connection in `slot`.
   mutating func set(_ slot: Int, at deadline: UInt64) {
     while entries.count <= slot { entries.append(Entry()) }
     entries[slot].deadline = deadline
@@ -36,7 +38,7 @@ struct TimerWheel {
     link(slot, tick)
   }
 
-  /// Removes the deadline of `slot`.
+  /// Removes the deadline of the connection in `slot`.
   mutating func cancel(_ slot: Int) {
     guard slot < entries.count else { return }
     unlink(slot)
@@ -59,7 +61,9 @@ struct TimerWheel {
     return nil
   }
 
-  /// Moves the wheel to `now`; appends the slots whose deadline has passed to `expired` and removes these deadlines.
+  /// Moves the wheel to the time `now`.
+  ///
+  /// Appends the slots whose deadline has passed to `expired`, and removes their deadlines.
   mutating func advance(to now: UInt64, expired: inout [Int]) {
     let target = now / TimerWheel.tick
     guard count > 0 else {
@@ -70,7 +74,7 @@ struct TimerWheel {
     while current < target {
       current += 1
       steps += 1
-      // After one revolution all buckets were checked; entries that were put back are due after `target`.
+      // After one revolution of the wheel all buckets were checked. Entries that were put back are due after `target`.
       if steps > TimerWheel.buckets {
         current = target
         return
@@ -96,7 +100,8 @@ struct TimerWheel {
   }
 
   private mutating func link(_ slot: Int, _ wanted: UInt64) {
-    // A deadline after more than one revolution waits in the last bucket and is put back from there.
+    // A deadline that is more than one revolution away waits in the last bucket, and is put back into another from
+    // there.
     let tick = min(max(wanted, current + 1), current + UInt64(TimerWheel.buckets) - 1)
     let bucket = Int(tick % UInt64(TimerWheel.buckets))
     let head = first[bucket]

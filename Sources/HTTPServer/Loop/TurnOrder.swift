@@ -1,7 +1,7 @@
-/// The queue of a loop's connections that wait for their turn, first in, first out.
+/// The queue of an event loop's connections that wait to be served, first in, first out.
 ///
 /// They are served in rounds: a connection that is queued during a round is served in the next one. A connection that
-/// was served in this round or the one before counts as busy, and others go before it.
+/// was served in this round or the one before counts as busy, and connections that are not busy go before it.
 struct TurnOrder {
   private var current: [UInt64] = []
   private var place = 0
@@ -12,7 +12,7 @@ struct TurnOrder {
 
   mutating func append(_ connection: UInt64) { next.append(connection) }
 
-  /// Removes the next connection; nil if none waits.
+  /// Removes the next connection to serve from the queue; nil if none waits.
   mutating func take() -> UInt64? {
     if place == current.count {
       place = 0
@@ -25,9 +25,11 @@ struct TurnOrder {
     return current[place]
   }
 
-  /// Ends the handling of events; returns whether connections wait.
+  /// Ends the handling of the events of one poll.
   ///
-  /// If none waits, this handling counts as a round.
+  /// Returns whether connections wait.
+  ///
+  /// If no connection waits, the handled events count as a round.
   mutating func endLook() -> Bool {
     guard isEmpty else { return true }
     round &+= 1
@@ -37,7 +39,8 @@ struct TurnOrder {
   /// The number of the current round, which a connection stores when it is served.
   var mark: UInt32 { round }
 
-  /// Whether a connection with this mark was served so recently that others go first; 0 is the mark of a connection
-  /// that was never served.
+  /// Whether a connection that was served in the round `mark` was served so recently that others go first.
+  ///
+  /// The mark is 0 if it was never served.
   func comesSoon(_ mark: UInt32) -> Bool { mark != 0 && round &- mark <= 1 }
 }

@@ -1,14 +1,14 @@
-/// The responses of one turn of a connection, before they are sent.
+/// The responses that the loop makes for one connection before it sends them.
 ///
 /// The fields are in one struct because Swift checks exclusive access at each use of a class's variable.
 struct TurnOutput {
   var bytes: [UInt8] = []
   /// The body of the last response if it is too large to be copied into `bytes`.
   private(set) var largeBody: [UInt8] = []
-  /// Whether other connections share that body, so that it is not counted for this one.
+  /// Whether other connections share that large body, so that its bytes are not counted for this connection.
   private(set) var isLargeBodyShared = false
 
-  /// The minimum size of a body that is sent from its own array instead of being copied.
+  /// The minimum size of a body that is sent from its own array and not copied into `bytes`.
   private static var largeBodyBytes: Int { 16 * 1024 }
   /// The maximum number of response bytes that are made for one connection before they are sent.
   private static var bytesPerTurn: Int { 128 * 1024 }

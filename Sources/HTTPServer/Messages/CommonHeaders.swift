@@ -6,7 +6,9 @@ public struct CommonHeaders: Sendable {
 
   public init() {}
 
-  /// Adds a header; returns false, and adds nothing, if it is not safe or only the server may set it.
+  /// Adds a header to all responses.
+  ///
+  /// Returns false, and adds nothing, if the header is not safe or only the server may set it.
   @discardableResult
   public mutating func add(_ name: HeaderName, _ value: String) -> Bool {
     var response = Response(.ok)

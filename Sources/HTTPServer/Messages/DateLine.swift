@@ -1,7 +1,7 @@
 internal import RegentHTTPCodec
 internal import RegentPlatform
 
-/// The header lines that every response has: Date, which is formatted once a second, and the standing headers.
+/// The header lines that every response has: Date, which is formatted once a second, and the configured common headers.
 struct DateLine {
   private let standing: [UInt8]
   private(set) var bytes: [UInt8] = []
@@ -9,7 +9,9 @@ struct DateLine {
 
   init(standing: CommonHeaders = CommonHeaders()) { self.standing = standing.lines }
 
-  /// Formats the line again if its second has passed; `now` is the loop's clock in milliseconds.
+  /// Formats the Date line again if its second has passed.
+  ///
+  /// `now` is the loop's clock in milliseconds.
   @inline(__always)
   mutating func refresh(now: UInt64) {
     if now >= validUntil { renew(now: now) }

@@ -1,6 +1,6 @@
 public import RegentHTTPCodec
 
-/// The other end of a connection.
+/// The client or proxy at the other end of a connection.
 public enum Peer: Sendable, Hashable {
   case network(IPAddress, port: UInt16)
   /// A process on this machine that connected to a Unix socket.

@@ -3,37 +3,36 @@ internal import RegentHTTPCodec
 
 /// The head of an earlier request on a connection, to detect that the next request is the same.
 ///
-/// The next request is still parsed like every other before the comparison. Only the handler saves its own work on the
-/// head.
+/// The server still parses the next request like every other before the comparison. Only the handler saves work.
 public struct RememberedHead: Sendable {
-  /// The difference between a request and the remembered one.
+  /// How the head of a request differs from the remembered head.
   public enum Likeness: Sendable {
     /// The heads have the same bytes.
     case same
     /// Only the value of `Authorization` differs.
     case otherCredentials
-    /// Something else differs, or the request has a body.
+    /// Another part of the heads differs, or the request has a body.
     case other
   }
 
   private let bytes: [UInt8]
-  /// The position of the value of `Authorization`.
+  /// The position of the value of `Authorization` in the head.
   private let credentials: Range<Int>
 
-  /// Stores the head of a request; nil if that has a body, more than `most` bytes in the head, or not exactly one
-  /// `Authorization`.
+  /// Stores the head of a request; nil if the request has a body, more than `most` bytes in the head, or not exactly
+  /// one `Authorization`.
   public init?(_ request: Request, atMost most: Int) {
     let storage = request.storage
     let head = storage.head
     guard head.count <= most, storage.body.isEmpty,
       case (let value?, false) = storage.parsed.table.single(.authorization, in: head.span)
     else { return nil }
-    // Copied, because the storage is used again for the next request.
+    // The head is copied, because its storage is used again for the next request.
     bytes = Array(head[...])
     credentials = value.indices
   }
 
-  /// Compares a request with the remembered one.
+  /// Compares a request with the remembered head.
   ///
   /// The value of `Authorization` contains no line end. If the bytes before and after it are the same, the header lines
   /// are the same, and there is no second `Authorization`.
@@ -56,7 +55,7 @@ public struct RememberedHead: Sendable {
   }
 
   /// Calls `read` with the credentials of a request whose likeness is ``Likeness/otherCredentials``, and with the
-  /// remembered ones.
+  /// remembered credentials.
   public func withCredentials<Result, Failure: Error>(
     of request: Request, _ read: (_ theirs: Span<UInt8>, _ known: Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -67,7 +66,7 @@ public struct RememberedHead: Sendable {
 }
 
 extension HeaderTable {
-  /// The field value that starts at this position of the head.
+  /// The range of the field value that starts at this position of the head.
   fileprivate func fieldStarting(at place: Int) -> Range<Int>? {
     for field in fields where Int(field.value.start) == place && !field.value.isEmpty {
       return field.value.indices

@@ -11,22 +11,23 @@ public struct Request: Sendable {
   /// Nil on a Unix socket.
   public var clientAddress: IPAddress?
 
-  /// Whether the client's own connection is encrypted: this connection, or the one that a trusted proxy reported.
+  /// Whether the client's connection is encrypted: this connection, or the connection to a trusted proxy as that proxy
+  /// reported it.
   public var isSecure: Bool
 
-  /// The host for which a trusted proxy was asked; if nil, use ``authority``.
+  /// The host that the client requested, as a trusted proxy reported it; if nil, use ``authority``.
   public var forwardedHost: HostAndPort?
 
-  /// Whether the connection comes from a proxy in the settings.
+  /// Whether the connection comes from a proxy that the settings name as trusted.
   public var isFromTrustedProxy = false
 
-  /// Whether the request has the headers of a proxy that is not in the settings.
+  /// Whether the request has the headers of a proxy that the settings do not name.
   public var hasUndeclaredProxy: Bool { !isFromTrustedProxy && forwardedHeaders != ForwardedHeaders() }
 
   /// The object that the handler stored with an earlier response on this connection, see ``Response/remembered``.
   public package(set) var remembered: (any AnyObject & Sendable)?
 
-  /// The request without ``remembered``; use it to store a request for longer.
+  /// The request without ``remembered``, for code that stores the request for longer.
   public var forgetting: Request {
     var request = self
     request.remembered = nil
@@ -40,7 +41,7 @@ public struct Request: Sendable {
     isSecure = storage.isTLS
   }
 
-  /// Makes a request for tests and in-process callers, with the same parser as for one from a socket.
+  /// Makes a request for tests and in-process callers, with the parser that also reads requests from a socket.
   ///
   /// `head` must end with the empty line.
   public init(
@@ -58,7 +59,9 @@ public struct Request: Sendable {
     self.init(storage: storage)
   }
 
-  /// The method; the server refuses TRACE and CONNECT itself.
+  /// The method of the request.
+  ///
+  /// The server itself refuses TRACE and CONNECT.
   public var method: Method { storage.parsed.method }
 
   /// The request target as it was sent.
@@ -75,7 +78,7 @@ public struct Request: Sendable {
   /// Nil only for an HTTP/1.0 request without a Host header.
   public var authority: String? { storage.parsed.authority.map(text) }
 
-  /// The body; chunks are already decoded.
+  /// The body of the request, with chunks already decoded.
   public var body: [UInt8] { storage.body }
 
   public var peer: Peer { storage.peer }
@@ -137,8 +140,10 @@ public struct Request: Sendable {
 /// `@unchecked Sendable`, because: 1. only one loop writes it, before the handler gets it; 2. after that no code
 /// writes: `Request` has no setter that reaches it; 3. the loop uses it again only if `isKnownUniquelyReferenced`.
 final class RequestStorage: @unchecked Sendable {
-  /// The parts in one struct: Swift checks exclusive access at each use of a class's variable, and resetting separate
-  /// variables took five such checks.
+  /// The parts of the message are in one struct.
+  ///
+  /// Swift checks exclusive access at each use of a class's variable, and resetting separate variables took five such
+  /// checks.
   private var message = Message()
   var peer = Peer.network(.loopback, port: 0)
   var isTLS = false
@@ -146,12 +151,13 @@ final class RequestStorage: @unchecked Sendable {
   var missing: Int?
   var decoder = ChunkedDecoder(limit: 0)
 
-  /// The memory of its buffers in bytes.
+  /// The memory of the request's buffers in bytes.
   var capacity: Int { head.capacity + body.capacity }
 
   func reset() { message.reset() }
 
-  /// Parses the beginning of a head; returns the length of the head if it is complete, and the number of bytes it used.
+  /// Parses the beginning of a head; returns the length of the head if it is complete, and the number of bytes that
+  /// were parsed.
   func begin(_ part: Span<UInt8>, limits: HeadLimits) throws(MessageError) -> (length: Int?, taken: Int) {
     try message.begin(part, limits: limits)
   }
@@ -160,7 +166,9 @@ final class RequestStorage: @unchecked Sendable {
     _read { yield message.parsed }
     _modify { yield &message.parsed }
   }
-  /// The bytes of the head; an incomplete head has those that have arrived.
+  /// The bytes of the head.
+  ///
+  /// While the head is incomplete, these are the bytes that have arrived.
   var head: [UInt8] {
     _read { yield message.head }
     _modify { yield &message.head }
@@ -177,7 +185,9 @@ extension RequestStorage {
     var head: [UInt8] = []
     var body: [UInt8] = []
 
-    /// The maximum capacity of a buffer that is kept for the next request; the memory of a rare large request is freed.
+    /// The maximum capacity of a buffer that is kept for the next request.
+    ///
+    /// A rare large request needs more, and its memory is freed.
     private static let keptBytes = 16384
 
     mutating func begin(_ part: Span<UInt8>, limits: HeadLimits) throws(MessageError) -> (length: Int?, taken: Int) {

@@ -1,6 +1,8 @@
 public import RegentHTTPCodec
 
-/// The reason why a part of a request could not be decoded; a mistake of the client, which gets ``status``.
+/// Why a part of a request could not be decoded.
+///
+/// It is a mistake of the client, which gets the response status ``status``.
 public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible {
   case repeatedHeader(HeaderName)
   case headerNotText(HeaderName)
@@ -8,7 +10,7 @@ public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible
   case form(FormError)
   case notAForm
 
-  /// The status for the response.
+  /// The HTTP status of the response to such a request.
   public var status: Status {
     switch self {
     case .notAForm: .unsupportedMediaType
@@ -17,7 +19,7 @@ public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible
     }
   }
 
-  /// A sentence that is safe to show.
+  /// A sentence about the error that is safe to show.
   public var description: String {
     switch self {
     case .repeatedHeader(let name): "the header \(name) is there more than once: send it once"
@@ -69,7 +71,7 @@ extension Request {
   private func saysForm() throws(RequestTextError) -> Bool? {
     try withSingleHeader(.contentType) { text in
       guard let text else { return nil }
-      // Fast path for the spelling that nearly all clients use.
+      // Fast path for the value that nearly all clients send.
       if text.span.isPlainForm { return true }
       guard let type = MediaType(parsing: String(copying: text)), type.matches(.form) else { return false }
       return type.parameter("charset").map { ["utf-8", "utf8"].contains($0.lowercased()) } ?? true
@@ -83,8 +85,8 @@ extension Request {
 
   /// The value of a header that may occur at most once; nil if it is absent.
   ///
-  /// - Throws: `RequestTextError` if it is not UTF-8 or occurs more than once, because two programs could then use
-  ///   different values.
+  /// - Throws: `RequestTextError` if the value is not UTF-8 or the header occurs more than once, because two programs
+  ///   could then use different values.
   public func singleHeader(_ name: HeaderName) throws(RequestTextError) -> String? {
     try withSingleHeader(name) { text in
       if let text { String(copying: text) } else { nil }

@@ -12,13 +12,15 @@ public struct Response: Sendable {
   /// An object for the handler's next request on this connection, see ``Request/remembered``; nil keeps the current
   /// one.
   ///
-  /// Each connection has one such object. It is released with the connection, or when a handler answers `.later`, so
-  /// that a long poll does not keep it in memory. The handler must keep it small.
+  /// Each connection has one such object. The server releases it with the connection, or when a handler answers
+  /// `.later`, so that a long poll does not keep the object in memory. The object should be small.
   public var remembered: (any AnyObject & Sendable)?
 
   /// The header lines as they are sent, each with its CR LF.
   var fieldLines: [UInt8] = []
-  /// Whether the handler set an unsafe header; the server then sends a 500 instead.
+  /// Whether the handler set an unsafe header.
+  ///
+  /// The server then sends a 500 and not this response.
   var isFaulty = false
   var prepared: PreparedResponse?
 
@@ -94,10 +96,14 @@ public final class PreparedResponse: Sendable {
   public let status: Status
   public let body: [UInt8]
   let fieldLines: [UInt8]
-  /// Status line, header lines and Content-Length; the server adds Date and the empty line.
+  /// The status line, the header lines and Content-Length of the response.
+  ///
+  /// The server adds Date and the empty line.
   let head: [UInt8]
 
-  /// Encodes `response`; one with an unsafe header (see `addHeader`) becomes a 500.
+  /// Encodes `response`.
+  ///
+  /// A response with an unsafe header (see `addHeader`) becomes a 500.
   public init(_ response: Response) {
     let sound = response.isFaulty ? Response(.internalServerError) : response
     status = sound.status

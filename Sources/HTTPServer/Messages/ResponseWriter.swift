@@ -5,7 +5,8 @@ extension [UInt8] {
   mutating func appendHead(of response: Response) {
     append(statusLineOf: response.status)
     append(contentsOf: response.fieldLines)
-    // RFC 9110 section 8.6: 1xx and 204 have no Content-Length; in 304 it could be wrong, so it is left out.
+    // RFC 9110 section 8.6: responses with 1xx and 204 have no Content-Length. In a 304 the length could be wrong, so
+    // it is left out too.
     guard !response.status.forbidsBody else { return }
     self += "Content-Length: ".utf8
     append(decimal: response.body.count)
@@ -14,7 +15,7 @@ extension [UInt8] {
 
   /// Appends the whole response to one request.
   ///
-  /// A body of at least `apart` bytes is not copied but returned; the caller sends it after these bytes.
+  /// A body of at least `apart` bytes is not copied. It is returned, and the caller sends it after the appended bytes.
   mutating func append(
     reply response: Response, date: [UInt8], toHead: Bool, closes: Bool, keeping apart: Int = .max
   ) -> [UInt8] {

@@ -1,6 +1,6 @@
 public import RegentHTTPCodec
 
-/// The origin of a request: the client's address, scheme and host, as far as they are known.
+/// What is known about the origin of a request: the client's address, the scheme and the host.
 public struct ClientOrigin: Sendable, Equatable {
   /// The scheme of the client's own connection.
   public enum Scheme: String, Sendable {
@@ -10,11 +10,11 @@ public struct ClientOrigin: Sendable, Equatable {
 
   /// The client's address, from the socket or from trusted proxies; nil for a Unix socket.
   public var address: IPAddress?
-  /// The scheme, from the listener or from trusted proxies.
+  /// The scheme of the client's connection, from the listener or from trusted proxies.
   public var scheme: Scheme
   /// The host that the client requested, as a trusted proxy reported it; if nil, use the `Host` header.
   public var forwardedHost: HostAndPort?
-  /// The number of proxies whose entry was used.
+  /// The number of proxies whose entry in the headers was used.
   public var hops = 0
 
   /// Makes an origin from the facts of the socket only.
@@ -27,10 +27,10 @@ public struct ClientOrigin: Sendable, Equatable {
 /// A host with a port, as a proxy reports it.
 public struct HostAndPort: Sendable, Hashable {
   public let host: HostName
-  /// The port; nil if there is none.
+  /// The port that the proxy reports; nil if it reports none.
   public let port: Int?
 
-  /// Parses `host` or `host:port`.
+  /// Parses the text `host` or `host:port`.
   public init?(parsing text: String) {
     guard let url = try? AbsoluteURL(parsing: "http://\(text)"), url.path.isEmpty,
       url.query == nil, url.fragment == nil
@@ -65,20 +65,25 @@ public struct ForwardedHeaders: Sendable, Equatable {
 /// The proxies whose headers the server trusts (`--trust-proxy`).
 ///
 /// Any client can send these headers. Therefore the entries are read from the right, where the nearest proxy wrote, and
-/// only as long as the hop that wrote an entry is trusted. An entry that is not an address ends the walk.
+/// only as long as the hop that wrote an entry is trusted. Reading stops at an entry that is not an address.
 ///
 /// If `Forwarded` and `X-Forwarded-For` disagree, the client sent one of them through a proxy that only knows the
 /// other. Nearly every proxy, including those in our examples, uses `X-Forwarded-For`, so that header takes precedence.
-/// Trusting neither would make the proxy's address the client's: an attacker who adds a `Forwarded` line would then
-/// escape the limit for his address. A proxy that writes `Forwarded` must remove the other header.
+/// If the server trusted neither header, the proxy's address would count as the client's. An attacker who adds a
+/// `Forwarded` line would then escape the limit for the attacker's address. A proxy that writes `Forwarded` must remove
+/// the other header.
 public struct TrustedProxies: Sendable, Equatable {
-  /// The maximum number of entries that are read; no real setup has more hops.
+  /// The maximum number of entries that are read.
+  ///
+  /// No real set-up has more proxies in a row.
   static let maximumHops = 16
 
   private let networks: [IPNetwork]
   private let trustsLocalSocket: Bool
 
-  /// Makes the list; trusts no proxy, and no peer on a Unix socket, unless it is given.
+  /// Makes the list of trusted proxies.
+  ///
+  /// No network is trusted, and no peer on a Unix socket, unless it is given.
   public init(_ networks: [IPNetwork] = [], trustsLocalSocket: Bool = false) {
     self.networks = networks
     self.trustsLocalSocket = trustsLocalSocket
@@ -103,8 +108,9 @@ public struct TrustedProxies: Sendable, Equatable {
     case (let only?, nil), (nil, let only?): return only
     case (let standard?, let common?):
       guard standard.address == common.address else { return common }
-      // Both name the same client. A proxy that knows only X-Forwarded-* passes a client's `Forwarded` on unchanged,
-      // with the client's own address and a scheme and host of its choice. What such a proxy wrote takes precedence.
+      // Both headers name the same client. A proxy that knows only X-Forwarded-* passes a client's `Forwarded` on
+      // unchanged, with the client's own address and a scheme and host that the client chose. The headers that the
+      // proxy wrote take precedence.
       var agreed = standard
       if !headers.forwardedProto.isEmpty { agreed.scheme = common.scheme }
       if !headers.forwardedHost.isEmpty { agreed.forwardedHost = common.forwardedHost }
@@ -112,7 +118,9 @@ public struct TrustedProxies: Sendable, Equatable {
     }
   }
 
-  /// The entry of one hop; the walk ends at an entry without an address.
+  /// The entry of one hop in the headers.
+  ///
+  /// Reading stops at an entry without an address.
   private struct Entry {
     var address: IPAddress?
     var scheme: ClientOrigin.Scheme?
@@ -120,7 +128,7 @@ public struct TrustedProxies: Sendable, Equatable {
     var isMalformed = false
   }
 
-  /// Follows `entries`, which are in header order: the nearest proxy wrote the last one.
+  /// Reads `entries`, which are in header order, from the last one on, which the nearest proxy wrote.
   private func walk(_ socket: ClientOrigin, _ entries: [Entry]) -> ClientOrigin {
     var origin = socket
     for entry in entries.reversed().prefix(Self.maximumHops) {
@@ -162,13 +170,13 @@ public struct TrustedProxies: Sendable, Equatable {
   }
 
   private func commonEntries(_ headers: ForwardedHeaders) -> [Entry] {
-    // Empty items count as entries without an address: a list such as `1.2.3.4,` was cut or forged.
+    // Empty items count as entries without an address, because a list such as `1.2.3.4,` was cut or forged.
     var entries = headers.forwardedFor.flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false)
     }
     .map { Entry(address: Self.address(HeaderList.trimmed($0))) }
-    // These two headers have no entry for each hop. Only the end of the line is certainly from the nearest proxy, so
-    // only that end is used, for the nearest hop.
+    // `X-Forwarded-Proto` and `X-Forwarded-Host` have no entry for each hop. Only the end of the line is certainly from
+    // the nearest proxy, so only that end is used, for the nearest hop.
     if entries.isEmpty { entries.append(Entry()) }
     let schemes = headers.forwardedProto.flatMap {
       $0.split(separator: ",", omittingEmptySubsequences: false)

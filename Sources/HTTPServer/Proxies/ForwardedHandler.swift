@@ -11,7 +11,7 @@ public struct ForwardedHandler<Next: Handler>: Handler {
   }
 
   public func handle(_ request: Request) -> Answer {
-    // Checked first, so that requests without a proxy do not pay for reading the headers.
+    // The peer is checked first, so that requests without a proxy do not pay for reading the headers.
     guard !proxies.isEmpty, proxies.trusts(request.peer.address) else {
       return next.handle(request)
     }

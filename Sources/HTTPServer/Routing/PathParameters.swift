@@ -12,13 +12,15 @@ public struct PathParameters: Sendable, Equatable {
     self.suffix = suffix
   }
 
-  /// The captured text; nil if the route did not capture it.
+  /// The text that the route captured under this name; nil if there is none.
   public subscript(ifCaptured name: String) -> String? {
     guard let index = names.firstIndex(of: name), index < values.count else { return nil }
     return values[index]
   }
 
-  /// The captured text; traps if the route's pattern has no such capture.
+  /// The text that the route captured under this name.
+  ///
+  /// Traps if the route's pattern has no such capture.
   public subscript(name: String) -> String {
     guard let index = names.firstIndex(of: name), index < values.count else {
       preconditionFailure("the route's pattern captures nothing named '\(name)'")

@@ -33,7 +33,7 @@ extension Request {
     guard
       var request = try? Request(
         head: Array(head), body: storage.body, peer: storage.peer, isTLS: storage.isTLS,
-        // The original head was already within the limits.
+        // The original head was within the limits, so the shorter one is too.
         limits: HeadLimits(line: .max, fields: .max, count: .max))
     else { return nil }
     request.clientAddress = clientAddress

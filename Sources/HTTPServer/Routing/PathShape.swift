@@ -8,7 +8,7 @@ enum PathShape {
   static func isAcceptable(_ path: Span<UInt8>) -> Bool {
     guard !path.isEmpty, path[0] == 0x2F else { return false }
     var index = 1
-    /// The number of dots if the segment has only dots so far; nil otherwise.
+    /// The number of dots in the segment if it has only dots so far; nil otherwise.
     var dots: Int? = 0
     var isEmpty = true
     while index < path.count {
@@ -28,7 +28,7 @@ enum PathShape {
         index += 2
         guard byte != 0x2F else { return false }
       }
-      // No valid path has control characters; they would only get into logs and terminals.
+      // No valid path has control characters, and they would get into logs and terminals.
       guard byte > 0x1F, byte != 0x7F, byte != 0x5C else { return false }
       isEmpty = false
       dots = byte == 0x2E ? dots.map { $0 + 1 } : nil

@@ -5,7 +5,7 @@ public enum RouteError: Error, Hashable, Sendable, CustomStringConvertible {
   case badPattern(String, reason: String)
   case registeredTwice(method: String, pattern: String)
 
-  /// A sentence that contains the pattern.
+  /// A sentence about the error that contains the pattern.
   public var description: String {
     switch self {
     case .badPattern(let pattern, let reason): "the route pattern '\(pattern)' is wrong: \(reason)"
@@ -98,7 +98,8 @@ struct RoutePattern: Sendable {
     (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x5F
   }
 
-  /// Only unreserved characters, which have one spelling in an encoded path.
+  /// Whether a literal of a pattern may contain the byte: only unreserved characters, which have one spelling in an
+  /// encoded path.
   private static func isLiteralCharacter(_ byte: UInt8) -> Bool {
     isNameCharacter(byte) || byte == 0x2D || byte == 0x2E || byte == 0x7E
   }

@@ -1,12 +1,12 @@
 internal import RegentHTTPCodec
 
-/// The endpoint of a match and the positions of its captures in the encoded path.
+/// The endpoint of the route that matches a path, and the positions of its captures in the encoded path.
 struct RouteMatch {
   static let maximumCaptures = 8
 
   var endpoint = 0
   var captureCount = 0
-  /// The start and the end of each capture, in pairs.
+  /// The start and the end of each capture in the path, in pairs.
   var bounds = InlineArray<16, Int32>(repeating: 0)
 
   mutating func push(_ range: Range<Int>) {
@@ -35,7 +35,7 @@ struct RouteTree: Sendable {
 
   private struct Node: Sendable {
     var literals: [Literal] = []
-    /// Captures whose segment must end with a suffix, the longest suffix first.
+    /// The captures whose segment must end with a suffix, the longest suffix first.
     var suffixedCaptures: [(suffix: [UInt8], next: Int)] = []
     var capture: Int?
     var tail: Int?
@@ -49,7 +49,7 @@ struct RouteTree: Sendable {
 
   /// Adds a pattern.
   ///
-  /// Returns the endpoint for each of its suffixes (nil for none); it may exist already.
+  /// Returns the endpoint for each of its suffixes (nil for none); the endpoint may exist already.
   mutating func add(_ pattern: RoutePattern) -> [(suffix: String?, endpoint: Int)] {
     var node = 0
     for segment in pattern.segments.dropLast() { node = step(from: node, segment, suffix: "") }
@@ -152,7 +152,7 @@ struct RouteTree: Sendable {
     }
     nodes[node].literals.append(
       Literal(bytes: bytes, ignoresCase: ignoresCase, next: nodes.count))
-    // The literal in exact case comes before the one in any case.
+    // A literal in exact case is tried before the literal in any case.
     nodes[node].literals.sort { !$0.ignoresCase && $1.ignoresCase }
     nodes.append(Node())
     return nodes.count - 1

@@ -57,7 +57,7 @@ public struct Routes {
   }
 }
 
-/// The reason why no route handles a request.
+/// Why no route handles a request.
 public enum Refusal: Sendable, Hashable {
   /// The path has a dot segment, an escaped slash, a backslash, a control character or an empty segment.
   case unacceptablePath
@@ -66,7 +66,7 @@ public enum Refusal: Sendable, Hashable {
   /// The path has routes, but only for other methods.
   case wrongMethod(allowed: [Method])
 
-  /// The status for the response.
+  /// The HTTP status of the response to such a request.
   public var status: Status {
     switch self {
     case .unacceptablePath, .undecodableSegment: .badRequest
@@ -84,7 +84,9 @@ public enum Refusal: Sendable, Hashable {
 public final class Router: Handler {
   private struct Endpoint: Sendable {
     var suffix: String?
-    /// A list, because it is faster than a dictionary for the few methods of an endpoint.
+    /// The routes of the endpoint.
+    ///
+    /// A list is faster than a dictionary for the few methods of an endpoint.
     var routes: [(method: Method, captureNames: [String], handler: RouteHandler)] = []
 
     var allowed: [Method] {
@@ -157,7 +159,7 @@ public final class Router: Handler {
       let known = Set(endpoints.flatMap(\.allowed))
       return .refused(.wrongMethod(allowed: Method.allCases.filter(known.contains)))
     }
-    // A URL without a path means the root.
+    // A URL without a path means the root path.
     if path.isEmpty { return find(method, Self.root.span) }
     guard PathShape.isAcceptable(path) else { return .refused(.unacceptablePath) }
     var found: (match: RouteMatch, position: Int)?

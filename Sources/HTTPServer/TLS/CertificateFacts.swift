@@ -3,17 +3,17 @@ internal import Glibc
 
 /// Facts about a certificate, read from its files as the next start of the server would.
 public struct CertificateFacts: Sendable, Hashable {
-  /// The start of its validity, in seconds since 1970.
+  /// When the certificate begins to be valid, in seconds since 1970.
   public let begins: Int64
-  /// The end of its validity, in seconds since 1970.
+  /// When the certificate stops being valid, in seconds since 1970.
   public let ends: Int64
-  /// The DNS names and IP addresses for which it is valid.
+  /// The DNS names and IP addresses for which the certificate is valid.
   public let names: [String]
-  /// Whether it is valid for the given host; nil if no host was given.
+  /// Whether the certificate is valid for the given host; nil if no host was given.
   public let isForHost: Bool?
-  /// The reason why it does not chain to an authority that this machine trusts; nil if it does.
+  /// Why the certificate does not chain to an authority that this machine trusts; nil if it does.
   public let chainProblem: String?
-  /// Its SHA-256 fingerprint.
+  /// The SHA-256 fingerprint of the certificate.
   public let fingerprint: [UInt8]
 
   /// Reads the facts about a certificate from its files.
@@ -47,7 +47,7 @@ public struct CertificateFacts: Sendable, Hashable {
 
   private static func names(of certificate: OpaquePointer) -> [String] {
     var names: [String] = []
-    // More names than these would not help in a message.
+    // At most 100 names are read. More would not help in a message.
     for place in 0..<100 {
       var text = [CChar](repeating: 0, count: 256)
       let length = unsafe text.withUnsafeMutableBufferPointer { text in

@@ -2,7 +2,9 @@ internal import Glibc
 internal import RegentPlatform
 
 extension EventLoop {
-  /// Continues the TLS handshake; the header deadline covers it.
+  /// Continues the TLS handshake of a connection.
+  ///
+  /// The deadline of the first request's head covers the handshake too.
   func shakeHands(_ connection: Connection) {
     guard let tls = connection.tls else { return }
     switch tls.shakeHands() {

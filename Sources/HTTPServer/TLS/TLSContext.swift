@@ -60,7 +60,7 @@ final class TLSContext: Sendable {
   deinit { unsafe SSL_CTX_free(handle) }
 }
 
-/// OpenSSL's text for the last error of this thread.
+/// OpenSSL's text for the last error of the calling thread.
 private func opensslReason() -> String {
   let code = ERR_get_error()
   ERR_clear_error()
@@ -75,7 +75,9 @@ private func refusePassword(
   _ context: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }
 
-/// The ALPN callback: accepts only `http/1.1`.
+/// OpenSSL's callback for ALPN, which chooses the protocol.
+///
+/// It accepts only `http/1.1`.
 ///
 /// A client that offers only other protocols gets an alert (RFC 7301).
 private func chooseProtocol(

@@ -3,14 +3,14 @@ internal import Glibc
 
 /// The TLS session of one connection, on its non-blocking socket.
 ///
-/// Only its loop uses it.
+/// Only the connection's event loop uses the session.
 @safe final class TLSSession {
   private let handle: OpaquePointer
-  /// Kept alive, because the session uses its certificate until the end.
+  /// The TLS settings, kept alive because the session uses their certificate until its end.
   private let rules: TLSRules
-  /// Whether a write waits for bytes from the peer.
+  /// Whether a write has to wait for bytes from the client.
   private(set) var wantsInput = false
-  /// Whether there was a fatal error, after which OpenSSL forbids even the close notice.
+  /// Whether the session had a fatal error, after which OpenSSL forbids even the close notice.
   private var isBroken = false
 
   init?(rules: TLSRules, descriptor: Int32) {
@@ -33,7 +33,7 @@ internal import Glibc
     return result == 1 ? .bytes(0) : judge(result)
   }
 
-  /// Reads decrypted bytes.
+  /// Reads decrypted bytes from the client.
   func receive(into buffer: ReceiveBuffer) -> TransferResult {
     ERR_clear_error()
     let count = unsafe buffer.fill { bytes in
@@ -42,7 +42,7 @@ internal import Glibc
     return count > 0 ? .bytes(count) : judge(Int32(count))
   }
 
-  /// Writes as many of the bytes from `start` on as the socket takes.
+  /// Writes as many of the bytes from `start` on as the socket has room for.
   func transmit(_ bytes: [UInt8], from start: Int) -> TransferResult {
     wantsInput = false
     var at = start
@@ -62,13 +62,15 @@ internal import Glibc
     return at > start ? .bytes(at - start) : .wouldBlock
   }
 
-  /// Whether the session holds bytes that the socket does not show.
+  /// Whether the session holds decrypted bytes, of which epoll knows nothing.
   var hasPending: Bool { unsafe SSL_has_pending(handle) == 1 }
 
-  /// Whether a blocked handshake waits until it can write; otherwise it waits for input.
+  /// Whether a handshake that cannot continue waits until it can write.
+  ///
+  /// Otherwise it waits for input.
   var wantsRoom: Bool { unsafe SSL_want(handle) == SSL_WRITING }
 
-  /// Tells the peer that no more data follows.
+  /// Tells the client that no more data follows.
   func sendCloseNotice() {
     guard !isBroken else { return }
     ERR_clear_error()

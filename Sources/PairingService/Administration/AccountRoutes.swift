@@ -5,8 +5,9 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
+internal import RegentPlatform
 
-// Accounts and entitlement rules of a provider.
+// Admin routes for the accounts and entitlement rules of a provider.
 
 extension AdminRouteBuilder {
   mutating func mountAccounts() {
@@ -77,7 +78,7 @@ extension AdminCall {
     accountWriter(try identifier(parameter: "name", "account"), at: try provider())
   }
 
-  /// Refuses a name with spaces around it.
+  /// Refuses an account name with spaces around it.
   ///
   /// The phone's form removes outer spaces, so no viewer could type such a name.
   func refuseOuterSpaces(_ name: AccountName) throws(AdminError) {
@@ -107,7 +108,7 @@ extension AdminCall {
 
   /// Adds an account with its password.
   ///
-  /// If the account exists with another password, the call is refused.
+  /// If the account exists with another password, the request is refused.
   fileprivate func addAccount() async throws(AdminError) -> Saved<Account> {
     var members = try body
     members["password"] = nil
@@ -121,7 +122,7 @@ extension AdminCall {
       try await core.store.password(of: account.name, at: account.provider)
     }
     guard let phc else {
-      // The account is new, or an earlier call failed before it stored the password.
+      // The account is new, or an earlier request failed before it stored the password.
       try await setPassword(password, of: account)
       return saved
     }
@@ -130,7 +131,7 @@ extension AdminCall {
     }) {
       throw AdminError(
         .different, "\(account.title) already exists with another password",
-        hint: "to change it, run regentctl account password \(account.provider) \(account.name)")
+        hint: "to change it, run regentctl account password \(account.provider) \(shellQuoted(account.name.text))")
     }
     return saved
   }
@@ -167,18 +168,19 @@ extension AdminCall {
   }
 }
 
-// MARK: - Rules
+// MARK: - Entitlement rules
 
 extension AdminCall {
-  /// Adds a rule.
+  /// Adds an entitlement rule.
   ///
-  /// An equal rule changes nothing; a rule with the opposite effect on the same titles and viewers is refused.
+  /// An equal existing rule stays unchanged. A rule that allows what an existing one denies, or denies what it allows,
+  /// is refused.
   fileprivate func addRule() async throws(AdminError) -> Saved<Entitlement> {
     let known = try self.provider()
     let provider = known.id
     let request: EntitlementRequest = try document()
-    // A rule that allows is harmless here, because a temporary pass opens every title anyway. A rule that denies
-    // would have no effect, although the operator would rely on it.
+    // A temporary pass opens every title anyway. A rule that allows titles is therefore harmless at such a provider. A
+    // rule that denies titles would have no effect, although the operator would rely on it.
     guard known.hasAccounts || request.effect == .allow else {
       throw AdminError(
         .refused, "provider \(provider) is temporary: it has no rules, because its passes open every title",
@@ -207,7 +209,7 @@ extension AdminCall {
     return Saved(rule, .added)
   }
 
-  /// Refuses a rule for an account that does not exist, which is a typing mistake.
+  /// Refuses an entitlement rule for an account that does not exist, because its name must be a typing mistake.
   private func checkScope(_ request: EntitlementRequest) async throws(AdminError) {
     guard case .account(let name) = request.scope else { return }
     let account = try await stored { () throws(StoreError) in
@@ -218,7 +220,8 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A random id of 12 letters and digits: short enough to type, and long enough that collisions are not expected.
+  /// Makes a random id of 12 letters and digits: short enough to type, and long enough that collisions are not
+  /// expected.
   func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {
     let text = Random.text(12, from: "23456789abcdefghjkmnpqrstuvwxyz")
     guard let identifier = Identifier<Kind>(text) else {

@@ -42,7 +42,7 @@ struct AdminCall: Sendable {
 
   var now: Instant { core.clock.now }
 
-  /// The JSON body; throws when the request has none.
+  /// The JSON body of the request; throws when it has none.
   var body: JSONObject {
     get throws(AdminError) {
       guard let content else { throw AdminError(.invalid, "the request has no body") }
@@ -50,7 +50,7 @@ struct AdminCall: Sendable {
     }
   }
 
-  /// The JSON body; empty when the request has none.
+  /// The JSON body of the request; empty when it has none.
   var optionalBody: JSONObject { content ?? [:] }
 
   func document<Document: AdminDocument>() throws(AdminError) -> Document {
@@ -58,10 +58,10 @@ struct AdminCall: Sendable {
     return try shaped { () throws(JSONShapeError) in try Document(body) }
   }
 
-  /// A captured path parameter as text, unchecked.
+  /// A parameter that the route captured from the path, as unchecked text.
   func text(_ name: String) -> String { path[name] }
 
-  /// A query parameter; throws when it occurs more than once.
+  /// A query parameter of the request; throws when it occurs more than once.
   func parameter(_ name: String) throws(AdminError) -> String? {
     do throws(FormError) {
       return try query.single(name)
@@ -70,7 +70,7 @@ struct AdminCall: Sendable {
     }
   }
 
-  /// An identifier in the path.
+  /// Reads an identifier from the path of the request.
   ///
   /// Text that cannot be an identifier is reported as “not found”.
   func identifier<Kind>(_ name: String, _ what: String) throws(AdminError) -> Identifier<Kind> {
@@ -95,7 +95,7 @@ struct AdminCall: Sendable {
     return try identifier(parameter: name, what)
   }
 
-  /// A time in the query, in milliseconds since 1970.
+  /// Reads a time from a query parameter, in milliseconds since 1970; nil when the parameter is missing.
   func instant(parameter name: String) throws(AdminError) -> Instant? {
     guard let text = try parameter(name) else { return nil }
     guard let milliseconds = Int64(text) else {
@@ -104,7 +104,7 @@ struct AdminCall: Sendable {
     return Instant(milliseconds: milliseconds)
   }
 
-  /// The page size: the parameter `limit`, at most ``AdminPaths/page``.
+  /// The number of entries on a page: the parameter `limit`, at most ``AdminPaths/page``.
   func limit() throws(AdminError) -> Int {
     guard let text = try parameter("limit") else { return AdminPaths.page }
     guard let number = Int(text), number > 0 else {
@@ -113,13 +113,13 @@ struct AdminCall: Sendable {
     return min(number, AdminPaths.page)
   }
 
-  /// An audit entry for an action of this operator.
+  /// Makes an audit entry for an action of this operator.
   func entry(_ action: String, _ subject: String, detail: String = "") -> AuditEntry {
     core.audit.entry(.operator(`operator`), action, subject, detail: detail)
   }
 }
 
-/// What a route on the admin socket responds with.
+/// The response of a route on the admin socket.
 enum AdminReply: Sendable {
   case document(JSONObject)
   case list([JSONValue])

@@ -5,7 +5,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Registration codes: list them, withdraw them, approve one on behalf of a viewer.
+// Admin routes for registration codes: list them, withdraw them, approve one on behalf of a viewer.
 
 extension AdminRouteBuilder {
   mutating func mountCodes() {
@@ -36,7 +36,8 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The code in the path: the code's letters, the id of its record, or the beginning of that id.
+  /// The registration code that the request's path names by its letters, by the id of its record, or by the beginning
+  /// of that id.
   fileprivate func code() async throws(AdminError) -> RegistrationRecord {
     let typed = text("code")
     if let code = try? RegistrationCode(typed: typed) {
@@ -84,8 +85,8 @@ extension AdminCall {
       await core.signInTransitions.makeRoom(besides: result.authentication)
       return CodeEntry(result.change.record, at: now)
     } catch {
-      // During an outage the store has not refused the approval, and writing an audit entry would block until the
-      // outage ends.
+      // The refusal of an approval is audited only if the store works. During an outage the store has not refused the
+      // approval, and writing an audit entry would block until the outage ends.
       if error.outage == nil {
         await core.audit.write(
           .operator(`operator`), "code.approve", record.id.text, .refused,
@@ -95,8 +96,9 @@ extension AdminCall {
     }
   }
 
-  /// Withdraws all pending codes of a requestor, so that their devices get the reason before the requestor's other
-  /// data is removed.
+  /// Withdraws all pending codes of a requestor.
+  ///
+  /// This is done before the requestor's other data is removed, so that the devices are told why their codes ended.
   func withdrawCodes(of requestor: RequestorID) async throws(AdminError) {
     var last: RegistrationID?
     while true {
@@ -106,7 +108,7 @@ extension AdminCall {
       }
       for record in page
       where record.requestor == requestor && record.flow.settled(at: now).state.isPending {
-        // A code that has ended since the page was read needs no withdrawal, so the error is ignored.
+        // The error is ignored: a code that has ended since the page was read needs no withdrawal.
         _ = try? await core.codeTransitions.withdraw(record.id, .operator, audit: nil)
       }
       guard let end = page.last else { return }
@@ -116,7 +118,7 @@ extension AdminCall {
 }
 
 extension Viewer {
-  /// The provider and account, such as `cable/anna`; the provider alone for a guest.
+  /// The viewer's provider and account, such as `cable/anna`; the provider alone for a guest.
   var title: String { account.map { "\(provider)/\($0)" } ?? provider.text }
 }
 

@@ -11,7 +11,7 @@ extension AdminError {
     missing(RecordTitle(kind: what, name: name))
   }
 
-  /// The error for an abbreviated id with several matches.
+  /// The error for an abbreviated id that several records match.
   static func ambiguous(_ what: String, _ typed: String, _ ids: [String]) -> AdminError {
     let most = 10
     let named = ids.prefix(most).joined(separator: ", ") + (ids.count > most ? ", …" : "")
@@ -20,7 +20,7 @@ extension AdminError {
       hint: "type more characters of the id")
   }
 
-  /// Describes an error of the store to an operator.
+  /// Translates an error of the store into an error for the operator.
   init(_ error: StoreError) {
     switch error {
     case .notFound(let what): self.init(.notFound, error.description, hint: Self.hint(about: what))
@@ -34,9 +34,9 @@ extension AdminError {
     }
   }
 
-  /// The command that lists records of a kind.
+  /// A hint with the command that lists records of a kind.
   ///
-  /// `owner` is the requestor or provider of the list, when known.
+  /// `owner` is the requestor or provider whose list it is, when known.
   private static func hint(about kind: String, of owner: String? = nil) -> String? {
     switch kind {
     case "requestor": "list the requestors: regentctl requestor list"
@@ -56,7 +56,7 @@ extension AdminError {
   }
 }
 
-/// Calls the store and converts its errors to messages for operators.
+/// Calls the store and translates its errors into errors for operators.
 func stored<Value>(_ ask: () async throws(StoreError) -> Value) async throws(AdminError) -> Value {
   do throws(StoreError) {
     return try await ask()
@@ -65,7 +65,7 @@ func stored<Value>(_ ask: () async throws(StoreError) -> Value) async throws(Adm
   }
 }
 
-/// Parses a request and converts its errors to messages for operators.
+/// Parses a request and translates parsing errors into errors for operators.
 func shaped<Value>(_ read: () throws(JSONShapeError) -> Value) throws(AdminError) -> Value {
   do throws(JSONShapeError) {
     return try read()

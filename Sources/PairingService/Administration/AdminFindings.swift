@@ -2,6 +2,7 @@ internal import Administration
 internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
+internal import RegentPlatform
 
 // Problems that the service can detect itself, for `regentctl doctor`.
 
@@ -24,6 +25,8 @@ extension AdminCall {
       + (wrong.isEmpty ? [ready] : wrong)
   }
 
+  /// Problems of the addresses at which phones and boxes reach the service.
+  ///
   /// With several nodes, phones reach a load balancer, so the advice differs from that for a single service.
   private func addressFindings(isOneOfSeveral: Bool) -> [Finding] {
     let url = core.options.publicURL
@@ -55,7 +58,8 @@ extension AdminCall {
     ]
   }
 
-  /// Warns of a reverse proxy that is not configured: the service counts all clients behind it as one.
+  /// Warns of a reverse proxy that is missing from the settings: without the setting, the service takes all clients
+  /// behind the proxy for one.
   private func proxyFindings() -> [Finding] {
     guard let proxy = core.undeclaredProxy.seen(at: core.clock.uptime) else { return [] }
     return [
@@ -68,7 +72,7 @@ extension AdminCall {
     ]
   }
 
-  /// Warns when a service with data has no backup, or an old one.
+  /// Warns when a service that holds data has no backup, or only an old one.
   private func backupFindings() async throws(AdminError) -> [Finding] {
     guard !core.provisioning.now.records.requestors.isEmpty else { return [] }
     let fix = "run regentctl backup FILE, preferably every night: see backup.md (package regent-doc)"
@@ -132,7 +136,7 @@ extension AdminCall {
       ]
     }
     let enrolments = try await stored { () throws(StoreError) in try await core.store.enrolments(at: now) }
-    // A requestor with an open invitation needs no key pair yet: its first box will get one.
+    // A requestor with a valid invitation needs no key pair yet: its first box will get one.
     let invited = Set(enrolments.map(\.requestor))
     var findings: [Finding] = []
     for requestor in records.requestors.keys.sorted() {
@@ -179,12 +183,12 @@ extension AdminCall {
     return findings
   }
 
-  /// Problems of the providers that viewers can choose.
+  /// Problems of the providers from which viewers can choose.
   private func providerFindings() async throws(AdminError) -> [Finding] {
     let provisioned = core.provisioning.now
     let offered = Set(provisioned.choices.values.joined().map(\.provider.id))
     var findings: [Finding] = []
-    // Providers with temporary passes are skipped: a pass opens every title up to its limits.
+    // Providers with temporary passes are skipped, because a pass opens every title up to its limits and needs no rule.
     for provider in offered.sorted()
     where provisioned.records.providers[provider]?.hasAccounts == true {
       if let finding = try await accountFinding(provider) { findings.append(finding) }
@@ -201,9 +205,10 @@ extension AdminCall {
 }
 
 extension AdminCall {
-  /// A finding when no account of the provider can sign in.
+  /// Warns when no account of the provider can sign in.
   private func accountFinding(_ provider: ProviderID) async throws(AdminError) -> Finding? {
-    // With at least this many accounts, some of them have a password, so the passwords are not checked.
+    // If a provider has at least this many accounts, some of them surely have a password, so the passwords are not
+    // checked.
     let few = 20
     let accounts = try await stored { () throws(StoreError) in
       try await core.store.accounts(provider, after: nil, limit: few)
@@ -222,12 +227,14 @@ extension AdminCall {
     }
     return Finding(
       "provider \(provider)", .warning, "viewers cannot sign in: no account has a password",
-      fix: "regentctl account password \(provider) \(first.name)")
+      fix: "regentctl account password \(provider) \(shellQuoted(first.name.text))")
   }
 }
 
 extension HostName {
-  /// Whether the host can be reached only inside a home network, so that unencrypted traffic does not leave it.
+  /// Whether the host can be reached only inside a home network.
+  ///
+  /// Unencrypted traffic with it does not leave that network.
   var isInsideAHome: Bool {
     guard case .address(let address) = self else { return isOfOneHome }
     let networks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10"]
@@ -236,7 +243,7 @@ extension HostName {
 }
 
 extension Duration {
-  /// The duration rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
+  /// The duration in words, rounded to one unit: `31 days`, `2 hours`, `12 minutes`.
   var inWords: String {
     let seconds = components.seconds
     return switch seconds {

@@ -11,19 +11,21 @@ package struct AdminAccess: Sendable {
   private let ownUser: UInt32
   private let group: UInt32?
 
-  /// Admits `ownUser`, which is the user that the service runs as, and the members of `group`.
+  /// Lets root, the user `ownUser` (under which the service runs) and the members of `group` use the admin socket.
   package init(ownUser: UInt32, group: UInt32?) {
     self.ownUser = ownUser
     self.group = group
   }
 
-  /// Whether the peer's credentials, as the kernel reports them, are admitted.
+  /// Whether the client with these credentials may use the admin socket.
+  ///
+  /// The kernel reports the credentials.
   package func admits(_ peer: HTTPServer.Credentials) -> Bool {
     peer.user == 0 || peer.user == ownUser || group.map(peer.isMember) ?? false
   }
 }
 
-/// Checks the peer of each request on the admin socket, and converts errors to responses.
+/// Checks for each request on the admin socket which user sent it, and converts errors to responses.
 struct AdminGuard: Sendable {
   private let core: ServiceCore
   private let access: AdminAccess
@@ -58,7 +60,7 @@ struct AdminGuard: Sendable {
     return .now(make(peer))
   }
 
-  /// The response to a request that no route accepts.
+  /// The response to a request that matches no route of the admin socket.
   func refuse(_ request: Request, _ refusal: Refusal) -> Response {
     guard peer(of: request) != nil else { return refused(request) }
     let error = AdminError(
@@ -91,7 +93,7 @@ struct AdminGuard: Sendable {
   }
 }
 
-/// Looks up login names of user ids.
+/// Looks up the login names of user ids.
 ///
 /// Each name is cached, because the lookup may use the network.
 final class OperatorNames: Sendable {
@@ -104,7 +106,7 @@ final class OperatorNames: Sendable {
     if let name = known.withLock({ $0[user] }) { return name }
     let text = Accounts.title(of: user, numberedBy: "uid ")
     let name = OperatorName(text) ?? Self.nameless
-    // No machine has more administrators than this. After a reset each name is just looked up again.
+    // No machine has more administrators than this. When the cache is emptied, each name is just looked up again.
     known.withLock { known in
       if known.count >= Self.most { known = [:] }
       known[user] = name

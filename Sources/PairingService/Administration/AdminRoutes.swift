@@ -2,15 +2,15 @@ package import HTTPServer
 internal import Administration
 internal import RegentHTTPCodec
 
-/// The routes of the admin socket: one group for each noun of `regentctl`, and the metrics.
+/// The routes of the admin socket: one group of routes for each noun of `regentctl`, and the metrics.
 ///
-/// Each group mounts its own routes. ``AdminGuard`` checks the peer and converts errors to responses.
+/// Each group mounts its own routes. ``AdminGuard`` checks the client of each request and converts errors to responses.
 package struct AdminRoutes: Sendable {
   private let core: ServiceCore
   private let adminGuard: AdminGuard
   private let upkeep: any AdminUpkeep
 
-  /// Makes the routes.
+  /// Makes the routes of the admin socket.
   ///
   /// `upkeep` performs operations below the store: backups, the change of the master key, checks.
   package init(_ core: ServiceCore, access: AdminAccess, upkeep: any AdminUpkeep) {
@@ -60,7 +60,7 @@ package struct AdminRoutes: Sendable {
   }
 }
 
-/// Collects the routes, together with what their actions need.
+/// Collects the routes of the admin socket, together with what their actions need.
 struct AdminRouteBuilder {
   let core: ServiceCore
   let adminGuard: AdminGuard

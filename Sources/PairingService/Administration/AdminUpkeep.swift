@@ -4,25 +4,25 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-/// Operations of the admin socket below the store.
+/// Operations of the admin socket on the database itself: backups, the change of the master key, checks.
 ///
 /// The program that opened the database implements them.
 package protocol AdminUpkeep: Sendable {
   /// Copies the database, and checks the copy's integrity and every signature in it before it returns.
   ///
-  /// Only one copy is kept; a new one replaces it.
+  /// Only one copy is kept: a new copy replaces the earlier one.
   func makeBackup() async throws(AdminError) -> BackupEntry
 
-  /// Reads up to `limit` bytes of the copy; empty beyond its end.
+  /// Reads up to `limit` bytes of the database copy; empty beyond its end.
   func backupPart(_ id: String, from offset: Int64, limit: Int) async throws(AdminError) -> [UInt8]
 
-  /// Deletes the copy and returns its entry.
+  /// Deletes the database copy and returns its entry.
   func dropBackup(_ id: String) async throws(AdminError) -> BackupEntry
 
-  /// Encrypts the data keys with a new master key and reports where the key is stored.
+  /// Encrypts the data keys with a new master key and reports where that key is stored.
   func changeMasterKey() async throws(AdminError) -> Finding
 
-  /// The results of the checks of files, database and machine.
+  /// Runs the checks of files, database and machine, and returns their results.
   func findings() async -> [Finding]
 }
 
@@ -40,7 +40,8 @@ extension AdminRouteBuilder {
       do throws(AdminError) {
         return .list(of: found + (try await call.findings()))
       } catch {
-        // When the store does not respond, the findings already explain the problem and its fix.
+        // When the store does not respond, the findings already explain the problem and how to fix it, so the error is
+        // not thrown.
         guard found.contains(where: { $0.status == .bad }) else { throw error }
         return .list(of: found)
       }
@@ -51,7 +52,7 @@ extension AdminRouteBuilder {
       return .document(finding)
     }
     on(.post, AdminPaths.backups) { call throws(AdminError) in
-      // Writes the counters in memory to the store first, so that the copy contains them.
+      // Writes the counters from memory to the store first, so that the copy of the database contains them.
       await Upkeep(call.core).keepEverything()
       let entry = try await upkeep.makeBackup()
       await call.writeUpkeep("backup.make", entry.id)
@@ -67,8 +68,8 @@ extension AdminRouteBuilder {
     }
     on(.delete, AdminPaths.one(AdminPaths.backups, "{backup}")) { call throws(AdminError) in
       let entry = try await upkeep.dropBackup(call.text("backup"))
-      // Recorded only when the client reports that it saved the copy. It may have been killed, or its disk may be
-      // full.
+      // The time of the backup is recorded only when the client reports that it saved the copy. The client may have
+      // been killed, or its disk may be full.
       if try call.parameter("kept") == "true" { await call.noteBackup(entry.created) }
       return .done
     }
@@ -76,12 +77,12 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// Writes an audit entry for an action that is not a transaction of the store.
+  /// Writes an audit entry for an action on the database itself, which no transaction of the store performs.
   fileprivate func writeUpkeep(_ action: String, _ subject: String) async {
     await core.audit.write(.operator(`operator`), action, subject)
   }
 
-  /// Records the time of the backup.
+  /// Stores the time of the latest backup.
   ///
   /// A failure is only logged, because the backup itself is good.
   fileprivate func noteBackup(_ time: Instant) async {

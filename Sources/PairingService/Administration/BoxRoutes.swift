@@ -3,7 +3,7 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 
-// Boxes that share their sign-in with apps.
+// Admin routes for boxes that share their sign-in with apps.
 
 extension AdminRouteBuilder {
   mutating func mountBoxes() {

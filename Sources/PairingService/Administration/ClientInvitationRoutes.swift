@@ -6,7 +6,7 @@ internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
-// Initial access tokens with which OAuth clients register themselves.
+// Admin routes for initial access tokens, with which OAuth clients register themselves.
 
 extension AdminRouteBuilder {
   mutating func mountClientInvitations() {

@@ -5,7 +5,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Signed-in devices, and the phone sessions that approved them.
+// Admin routes for signed-in devices, and for the phone sessions that approved them.
 
 extension AdminRouteBuilder {
   mutating func mountDevices() {
@@ -71,7 +71,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The filter that the query describes.
+  /// Reads from the query which sign-ins to list.
   fileprivate func signInFilter() throws(AdminError) -> AuthenticationFilter {
     var filter = AuthenticationFilter(
       requestor: try optionalIdentifier(parameter: "requestor", "requestor"))
@@ -103,7 +103,7 @@ extension AdminCall {
     return signIns
   }
 
-  /// Adds the apps that use this sign-in.
+  /// Adds to a box's entry in the list the apps that use its sign-in.
   fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignInEntry) async throws(AdminError)
     -> SignInEntry
   {
@@ -114,14 +114,16 @@ extension AdminCall {
     return signIn
   }
 
-  /// A sign-in with the time of its last use, if this process has seen one.
+  /// Makes the list entry of a sign-in.
+  ///
+  /// It contains the time of the last use, if this process has seen one.
   fileprivate func signIn(_ record: AuthenticationRecord, name: String?) -> SignInEntry {
     var signIn = SignInEntry(record, name: name)
     signIn.lastUsed = core.lastUses.of(record.authentication.id)
     return signIn
   }
 
-  /// The device that the query names; throws “not found” when it is not signed in anywhere.
+  /// The device that the query names; throws “not found” when it is not signed in at any requestor.
   func device() async throws(AdminError) -> DeviceHash {
     guard let typed = try parameter("id"), DeviceID(typed) != nil else {
       throw AdminError(.invalid, "the parameter id is missing or is not a device id")
@@ -141,7 +143,7 @@ extension AdminCall {
       }
     }
     let line = entry("device.rename", device.shortName, detail: name?.quoted ?? "")
-    // An operator's name applies to all screens of the device.
+    // The name that an operator gives a device applies to all its screens (one for each requestor and viewer).
     try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
         AuthenticationFilter(device: device), after: nil, limit: AdminPaths.page, at: now)

@@ -6,7 +6,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import RegentPairingWire
 
-// Invitations with which new boxes of a requestor get their key pairs.
+// Admin routes for invitations, with which new boxes of a requestor get their key pairs.
 
 extension AdminRouteBuilder {
   mutating func mountInvitations() {
@@ -43,8 +43,8 @@ extension AdminCall {
     guard (60...InvitationEntry.mostSeconds).contains(seconds) else {
       throw AdminError(.invalid, "an enrolment code must be valid for one minute to one day")
     }
-    // The random id may be taken: there are a million ids, of which a few hundred are in use at most. So several are
-    // tried.
+    // The random id may be in use already, so several are tried. There are a million ids, of which a few hundred are in
+    // use at most.
     for _ in 0..<8 {
       let letters = Random.text(EnrolmentCode.idLength + EnrolmentCode.secretLength, from: EnrolmentCode.alphabet)
       guard let code = EnrolmentCode(letters: letters),

@@ -4,7 +4,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Key pairs and software statements of a requestor.
+// Admin routes for key pairs and software statements of a requestor.
 
 extension AdminRouteBuilder {
   mutating func mountKeys() {
@@ -53,7 +53,7 @@ extension AdminRouteBuilder {
 // MARK: - Key pairs
 
 extension AdminCall {
-  /// Creates the key pair that signs the requestor's rows, unless it has one.
+  /// Creates the key pair that signs the requestor's database rows, unless the requestor has one.
   func ensureRowKey(of requestor: RequestorID) async throws(AdminError) {
     guard core.provisioning.now.rowKey(of: requestor) == nil else { return }
     _ = try await addKey(.rows, to: requestor)
@@ -86,7 +86,8 @@ extension AdminCall {
     }
     if pair.state == .active {
       if pair.purpose == .rows {
-        // Adding the new pair retires the earlier ones in the same step, so an active pair exists at every moment.
+        // Adding the new pair retires the earlier ones in the same transaction, so an active pair exists at every
+        // moment.
         _ = try await addKey(.rows, to: pair.requestor)
       }
       try await setState(of: pair, to: .retired, "key.retire")
@@ -106,7 +107,10 @@ extension AdminCall {
     return listed(pair.with(.revoked))
   }
 
-  /// Invalidates the requestor's rows: all of them for a call key, and only those signed by this key for a row key.
+  /// Invalidates database rows after an operator has revoked a key pair with `rows`.
+  ///
+  /// For a pair that signs requests (`calls`), all rows of the requestor become invalid. For a pair that signs rows,
+  /// only the rows that it signed do.
   private func revokeRows(of pair: KeyPair) async throws(AdminError) {
     let requestor = pair.requestor
     try await withdrawCodes(of: requestor)

@@ -5,8 +5,8 @@ internal import RegentHTTPCodec
 internal import RegentJSON
 internal import RegentPairing
 
-// Imports accounts with password hashes of another program, up to several hundred in a call. Each call is one
-// transaction.
+// Admin routes that import accounts with password hashes of another program, up to several hundred in one request,
+// which is one transaction.
 
 extension AdminRouteBuilder {
   mutating func mountManyAccounts() {
@@ -15,7 +15,7 @@ extension AdminRouteBuilder {
   }
 }
 
-/// One account of a batch, with the change to write.
+/// One account of a batch, with the change to store.
 private struct PlannedAccount {
   let write: AccountWrite
   let outcome: SaveOutcome
@@ -24,7 +24,7 @@ private struct PlannedAccount {
 extension AdminCall {
   /// Adds or changes all accounts of the batch in one transaction.
   ///
-  /// Retries when another writer has changed one of them meanwhile.
+  /// It tries again when another writer has changed one of the accounts meanwhile.
   fileprivate func saveAccounts() async throws(AdminError) -> AccountOutcomes {
     let batch: AccountBatch = try document()
     try refuseMany(batch.changes.count)
@@ -78,7 +78,7 @@ extension AdminCall {
       outcome: isSame ? .unchanged : there == nil ? .added : .changed)
   }
 
-  /// Reports the format of each password hash, so that an import finds unusable ones before it changes anything.
+  /// Reports the format of each password hash, so that an import finds unusable hashes before it changes any account.
   fileprivate func lookAtHashes() async throws(AdminError) -> [HashAnswer] {
     let batch: HashQuestions = try document()
     try refuseMany(batch.questions.count)

@@ -2,13 +2,13 @@ internal import Administration
 internal import RegentPairing
 internal import PairingStore
 
-// Problems of nodes, for `regentctl doctor`.
+// Problems of nodes that `regentctl doctor` reports.
 
-/// Finds problems among nodes that share a database.
+/// Finds problems among nodes (service processes) that share a database.
 enum NodeFindings {
-  /// The difference to the database's clock above which a node gets a warning.
+  /// How far a node's clock may differ from the database's clock before the node gets a warning.
   ///
-  /// Codes, leases and permits expire by the clock of the node that reads them.
+  /// The time matters because codes, leases and permits expire by the clock of the node that reads them.
   private static let apart: Duration = .seconds(1)
 
   static func findings(about nodes: [NodeRecord]) -> [Finding] {
@@ -40,7 +40,9 @@ enum NodeFindings {
     return found
   }
 
-  /// Nodes with different public addresses act as different token issuers, so each refuses the tokens of the others.
+  /// Warns when nodes have different public addresses.
+  ///
+  /// Such nodes act as different token issuers, so each refuses the tokens of the others.
   private static func finding(aboutAddressesOf nodes: [(id: NodeID, address: String)]) -> Finding? {
     let addresses = Dictionary(grouping: nodes, by: \.address)
     guard addresses.count > 1 else { return nil }
@@ -74,8 +76,9 @@ enum NodeFindings {
     }
   }
 
-  /// Whether all versions are of one release or of two consecutive ones, because a release works with the tables of
-  /// the next.
+  /// Whether all nodes run one release or two consecutive ones.
+  ///
+  /// More is not supported, because a release works only with its own tables and those of the next release.
   static func isOneReleaseApart(_ versions: Set<String>) -> Bool {
     let releases = Set(versions.map { $0.split(separator: ".").prefix(2).map { Int($0) ?? 0 } })
     guard releases.count > 1 else { return true }

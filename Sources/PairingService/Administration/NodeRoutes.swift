@@ -3,7 +3,7 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 
-// The nodes that share the store.
+// Admin routes for the nodes that share the store.
 
 extension AdminRouteBuilder {
   mutating func mountNodes() {

@@ -8,7 +8,7 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-// OAuth clients and their grants.
+// Admin routes for OAuth clients and their grants.
 
 extension AdminRouteBuilder {
   mutating func mountClients() {
@@ -49,7 +49,7 @@ extension AdminRouteBuilder {
         try await call.core.store.grants(GrantFilter(client: client), after: after, limit: limit, at: call.now)
       }
       var entries: [GrantEntry] = []
-      // One read for each grant, because the state of its sign-in and client is not in its row.
+      // Each grant is read separately, because its row does not show the state of its sign-in and client.
       for grant in grants {
         entries.append(
           GrantEntry(grant, try await stored { () throws(StoreError) in try await call.core.state(of: grant.id) }))
@@ -104,7 +104,7 @@ extension AdminCall {
     try await stored { () throws(StoreError) in
       try await core.store.put(record, replacing: nil, in: .unlimited, audit: line, at: now)
     }
-    // Creates the signing key now, so that it is published before a client receives a token signed by it.
+    // The signing key is created now, so that it is published before a client receives a token signed with it.
     do {
       _ = try await core.oauth.key(metadata.algorithm, at: now)
     } catch {
@@ -151,9 +151,9 @@ extension AdminCall {
     }
   }
 
-  /// The scope that an operator allows a client.
+  /// Checks the scope that an operator allows a client.
   ///
-  /// An unknown name is refused as a typing mistake, instead of being ignored.
+  /// A scope with an unknown name is refused as a typing mistake.
   private func scope(_ asked: JSONObject) throws(AdminError) -> JSONValue? {
     guard let text = try shaped({ () throws(JSONShapeError) in try asked.optionalString("scope") }) else { return nil }
     let names = Scope.Name.allCases.map(\.rawValue).joined(separator: ", ")
@@ -167,7 +167,7 @@ extension AdminCall {
     return .string(text)
   }
 
-  /// The audience of access tokens: a URL, or nil for the service itself when the text is empty.
+  /// Reads the audience of a client's access tokens: a URL, or nil for the service itself when the text is empty.
   private func audience(_ asked: JSONObject) throws(AdminError) -> String? {
     let text = try shaped { () throws(JSONShapeError) in try asked.optionalString("audience") }
     guard let text, !text.isEmpty else { return nil }

@@ -5,13 +5,13 @@ internal import RegentOAuth
 internal import RegentPairing
 
 extension AdminCall {
-  /// The age in days from which a key should be replaced.
+  /// The age in days from which a signing key should be replaced.
   ///
   /// Keys do not expire by themselves, because from that moment all tokens would be refused. They should still be
   /// replaced, because an attacker with an unnoticed copy can sign for as long as the key is valid.
   private static let oldKey: Int64 = 365
 
-  /// Warns of signing keys that are older than a year, whatever they sign.
+  /// Warns of keys for signing tokens that are older than a year, whatever kind of token they sign.
   func keyFindings() -> [Finding] {
     [(core.mediaKeys, "media"), (core.oauth.keys, "oauth")].flatMap { keys, purpose in
       keys.newest.compactMap { algorithm, record in
@@ -25,7 +25,7 @@ extension AdminCall {
     }
   }
 
-  /// Problems of OAuth clients, and settings that an operator may have forgotten.
+  /// Problems of OAuth clients, and settings for them that an operator may have forgotten.
   func oauthFindings() async throws(AdminError) -> [Finding] {
     var findings: [Finding] = []
     for requestor in core.provisioning.now.records.requestors.values.sorted(by: { $0.id < $1.id })
@@ -35,7 +35,7 @@ extension AdminCall {
           "requestor \(requestor.id)", .warning, "any program may register itself as its OAuth client",
           fix: "regentctl requestor set \(requestor.id) --registration statement"))
     }
-    // Only the first hundred clients: more warnings of the same kind would not help.
+    // Checks only the first hundred clients: more warnings of the same kind would not help.
     let clients = try await stored { () throws(StoreError) in
       try await core.store.oauthClients(of: nil, after: nil, limit: 100)
     }
@@ -54,7 +54,8 @@ extension AdminCall {
           fix: "regentctl requestor set \(requestor) --number-matching off"))
     }
     for client in clients where client.paired == nil && now.since(client.created) > .seconds(30 * 86_400) {
-      // An API that only introspects tokens never pairs.
+      // An API that only introspects tokens never gets a viewer's approval, so it is no problem that such a client has
+      // none.
       guard client.secret == nil || client.origin != .operator else { continue }
       findings.append(
         Finding(

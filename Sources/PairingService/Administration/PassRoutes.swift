@@ -6,7 +6,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// Temporary passes: list those in use, and reset them.
+// Admin routes for temporary passes: list those in use, and reset them.
 
 extension AdminRouteBuilder {
   mutating func mountPasses() {
@@ -39,7 +39,7 @@ extension AdminCall {
     }
   }
 
-  /// Refuses names of requestors and providers that do not exist, which are typing mistakes.
+  /// Refuses a requestor or provider that does not exist, because its name must be a typing mistake.
   private func checkPlace(_ requestor: RequestorID?, _ provider: ProviderID?) throws(AdminError) {
     let records = core.provisioning.now.records
     if let requestor, records.requestors[requestor] == nil {
@@ -75,7 +75,7 @@ extension AdminCall {
 
   private func whose(_ reset: PassReset) async throws(AdminError) -> TemporaryPassReset {
     if let identity = reset.identity {
-      // The operator may write the identity in any of the forms that apps use, so it is normalized in the same way.
+      // The operator may type the identity in any of the forms that apps use. It is normalized as it is for apps.
       return .identity(core.hasher.identity(PassIdentity(identity)?.text ?? identity))
     }
     guard let device = reset.device else { return .all }
@@ -88,7 +88,7 @@ extension AdminCall {
     return .device(core.hasher.device(own))
   }
 
-  /// The devices with that short name that have used a pass.
+  /// The devices with the typed short name that have used a temporary pass.
   ///
   /// They need not be signed in any more.
   private func passDevices(_ typed: String, _ reset: PassReset) async throws(AdminError)
@@ -112,9 +112,9 @@ extension AdminCall {
 }
 
 extension PassEntry {
-  /// Makes the entry of a pass.
+  /// Makes the list entry of a temporary pass.
   ///
-  /// Without rules, because its provider is no longer temporary, the pass counts as used.
+  /// `rules` is nil when the pass's provider is no longer temporary. The pass then counts as used up.
   fileprivate init(
     _ record: TemporaryPassRecord, _ rules: TemporaryPassRules?, at now: Instant
   ) {
@@ -129,7 +129,7 @@ extension PassEntry {
 }
 
 extension TemporaryPassCursor {
-  /// The position as text.
+  /// The position in the list of passes as text.
   ///
   /// Ids contain no slash, so slashes separate the parts.
   fileprivate var text: String {

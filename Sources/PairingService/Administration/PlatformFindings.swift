@@ -3,7 +3,7 @@ internal import RegentPairing
 internal import PairingStore
 
 extension AdminCall {
-  /// Settings that prevent single sign-on at providers for which it is switched on.
+  /// Finds settings that prevent single sign-on at providers for which it is switched on.
   func platformFindings() -> [Finding] {
     let records = core.provisioning.now.records
     let wanted = Set(

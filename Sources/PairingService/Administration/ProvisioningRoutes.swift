@@ -101,9 +101,9 @@ extension AdminCall {
 
   private func isRequestor(_ id: RequestorID) -> Bool { core.provisioning.now.records.requestors[id] != nil }
 
-  /// The error for an unknown name.
+  /// The error for the name of a record that does not exist.
   ///
-  /// If the name belongs to the other kind of record, the message says so.
+  /// If a record of the other kind (requestor or provider) has that name, the message says so.
   private func missing(_ what: String, _ name: String, other: (kind: String, hasIt: Bool)) -> AdminError {
     guard other.hasIt else { return .missing(what, name) }
     return AdminError(
@@ -111,7 +111,7 @@ extension AdminCall {
       hint: "list the \(what)s: regentctl \(what) list")
   }
 
-  /// Refuses a requestor and a provider given in the wrong order, with a hint.
+  /// Refuses a requestor and a provider that were given in the wrong order, and says so in a hint.
   fileprivate func refuseSwapped() throws(AdminError) {
     let (first, second) = (text("requestor"), text("provider"))
     guard let provider = ProviderID(first), let requestor = RequestorID(second), isProvider(provider),
@@ -150,9 +150,9 @@ extension AdminCall {
       provision: Provision.integration)
   }
 
-  /// Checks an id for a new record.
+  /// Checks the id in the path, for a new record.
   private func newIdentifier<Kind>(_ what: String) throws(AdminError) -> Identifier<Kind> {
-    // Clients resolve "." and ".." in paths of the protocol, so a record with such an id could never be reached.
+    // Clients resolve "." and ".." in URL paths, so the protocol could never reach a record with such an id.
     guard let identifier = Identifier<Kind>(text(what)), !identifier.text.allSatisfy({ $0 == "." })
     else {
       throw AdminError(
@@ -162,7 +162,7 @@ extension AdminCall {
     return identifier
   }
 
-  /// Refuses a new requestor whose id is also a verb of a command, such as `list` in `regentctl integrate list`.
+  /// Refuses a new requestor whose id is also a subcommand, such as `list` in `regentctl integrate list`.
   fileprivate func refuseVerbs() throws(AdminError) {
     let id = text("requestor")
     let isThere = core.provisioning.now.records.requestors.keys.contains { $0.text == id }

@@ -3,13 +3,13 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 
-// Resolves what operators type for an id: the whole id, or a beginning that matches only one record.
+// Finds records by the ids that operators type: the whole id, or the beginning of the id if it matches only one record.
 
 extension AdminCall {
-  /// Finds the record with the typed id, or with an id that begins so, among `records`.
+  /// Finds, among `records`, the record whose id is the typed text or begins with it.
   ///
   /// `what` is the kind of record, for messages. A beginning needs at least ``IDPrefix/shortest`` letters. Throws
-  /// `notFound`, or `ambiguous` with all ids that begin so.
+  /// `notFound`, or `ambiguous` with all ids that begin with the text.
   func lookUp<Record>(
     _ what: String, _ typed: String, among records: some Sequence<Record>,
     _ id: (Record) -> String
@@ -25,20 +25,21 @@ extension AdminCall {
     return first
   }
 
-  /// Finds the record with the typed id, or with an id that begins so, in a list of the store that is sorted by id.
+  /// Finds the record whose id is the typed text or begins with it, in a list of the store that is sorted by id.
   ///
-  /// `page` returns up to the given number of records after an id. Throws `notFound`, or `ambiguous` with all ids
-  /// that begin so.
+  /// `page` returns up to the given number of records after an id. Throws `notFound`, or `ambiguous` with all ids that
+  /// begin with the text.
   func lookUp<Record, Kind>(
     _ what: String, _ typed: String, _ id: (Record) -> Identifier<Kind>,
     in page: (Identifier<Kind>?, Int) async throws(StoreError) -> [Record]
   ) async throws(AdminError) -> Record {
     guard Identifier<Kind>(typed) != nil else { throw .missing(what, typed) }
-    // The list is sorted, so the id itself and all ids that begin with it follow the text without its last letter.
+    // The list is read from after the id `last`. With the typed text without its last letter, no matching id is
+    // skipped: the list is sorted, and each id that begins with the typed text comes after that shorter text.
     var last = Identifier<Kind>(String(typed.dropLast()))
     let before = last
-    // Operators usually type the whole id. Then one row is enough, which matters when many sign-ins are revoked one
-    // by one.
+    // Operators usually type the whole id, so one row is read first. That matters when many sign-ins are revoked one by
+    // one.
     let next = try await stored { () throws(StoreError) in try await page(before, 1) }
     if let record = next.first, id(record).text.utf8.elementsEqual(typed.utf8) { return record }
     var fitting: [Record] = []
@@ -55,10 +56,10 @@ extension AdminCall {
     return try lookUp(what, typed, among: fitting) { id($0).text }
   }
 
-  /// Finds a device that is signed in or in `others`, by its short name, the beginning of that, or its own id; nil
-  /// when there is none.
+  /// Finds a device that is signed in or in `others`; nil when no device matches.
   ///
-  /// Throws `ambiguous` when several match. Devices choose their own ids, and one may have chosen the beginning of
+  /// `typed` may be the device's short name, the beginning of its short name, or the id that it calls itself. Throws
+  /// `ambiguous` when several match: devices choose their own ids, and a device may have chosen the beginning of
   /// another's short name.
   func findDevice(
     _ typed: String, among others: some Sequence<DeviceHash> = EmptyCollection()
@@ -66,8 +67,8 @@ extension AdminCall {
     var fitting = Set(others.filter { $0.isCalled(typed) })
     if DeviceHash.mayBeCalled(typed) {
       fitting.formUnion(try await signedInDevices { $0.isCalled(typed) })
-      // A complete short name takes precedence, so that a device cannot hide another one by choosing its short name
-      // as id.
+      // A complete short name takes precedence. Otherwise a device could hide another one by choosing the other's short
+      // name as its id.
       if let whole = fitting.first(where: { $0.shortName == typed }) { return whole }
     }
     if let own = DeviceID(typed).map(core.hasher.device), try await isSignedIn(own) {
@@ -87,7 +88,9 @@ extension AdminCall {
     }
   }
 
-  /// Scans all sign-ins, because the store has no index by short name.
+  /// Finds signed-in devices that satisfy a condition.
+  ///
+  /// It scans all sign-ins, because the store has no index by short name.
   private func signedInDevices(where fits: (DeviceHash) -> Bool) async throws(AdminError)
     -> [DeviceHash]
   {
@@ -107,12 +110,12 @@ extension AdminCall {
 }
 
 extension DeviceHash {
-  /// Whether `typed` is the short name, or a long enough beginning of it.
+  /// Whether `typed` is the device's short name, or a long enough beginning of it.
   func isCalled(_ typed: String) -> Bool {
     Self.mayBeCalled(typed) && shortName.hasPrefix(typed)
   }
 
-  /// Whether `text` has the form of a short name or of a long enough beginning.
+  /// Whether `text` has the form of a device's short name or of a long enough beginning of one.
   static func mayBeCalled(_ text: String) -> Bool {
     (IDPrefix.shortest...16).contains(text.utf8.count)
       && text.utf8.allSatisfy {
@@ -122,7 +125,7 @@ extension DeviceHash {
 }
 
 extension Identifier {
-  /// Whether this id sorts after every id with that beginning.
+  /// Whether this id sorts after every id that begins with the text.
   fileprivate func isBeyond(_ beginning: String) -> Bool {
     beginning.utf8.lexicographicallyPrecedes(text.utf8)
       && !text.utf8.starts(with: beginning.utf8)

@@ -4,7 +4,7 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-// The audit log and the statistics.
+// Admin routes for the audit log and the statistics.
 
 extension AdminRouteBuilder {
   mutating func mountAudit() {
@@ -53,18 +53,19 @@ extension AuditEntry.Actor {
 }
 
 extension AdminCall {
-  /// The number of pending codes.
+  /// The number of pending registration codes.
   ///
-  /// With a shared store, a node has only the codes of its own requests in memory, so the store counts them.
+  /// A node that shares the store holds in memory only the codes that its own clients asked for, so the store counts
+  /// them.
   func liveCodes() async throws(AdminError) -> Int {
     guard core.store.isShared else { return core.codes.pending }
     return try await stored { () throws(StoreError) in try await core.store.liveCodes(at: now) }
   }
 
-  /// The statistics of all nodes together.
+  /// Today's statistics of all nodes together.
   ///
-  /// Other nodes write their counters to the store once a minute, so theirs may be a minute old. On the day of a move
-  /// to nodes, the counters of the former single service are included.
+  /// Other nodes store their counters once a minute, so their numbers may be a minute old. On the day on which a single
+  /// service becomes several nodes, the counters of the single service are included.
   fileprivate func stats() async throws(AdminError) -> Stats {
     var day = core.metrics.today(at: now)
     var waiting = core.waiters.count

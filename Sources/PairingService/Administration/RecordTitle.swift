@@ -1,12 +1,12 @@
 internal import RegentPairing
 
-/// The name of a record for messages and the audit log: `requestor acme`, `account cable/anna`.
+/// The name of a record for messages and the audit log, such as `requestor acme` or `account cable/anna`.
 struct RecordTitle: CustomStringConvertible {
-  /// For example `account`.
+  /// The kind of the record, for example `account`.
   let kind: String
-  /// For example `cable/anna`.
+  /// The record's name, for example `cable/anna`.
   let name: String
-  /// The requestor or provider that the record belongs to, such as `cable`; nil for a record without one.
+  /// The requestor or provider to which the record belongs, such as `cable`; nil for a record that belongs to none.
   var owner: String?
 
   var description: String { "\(kind) \(name)" }

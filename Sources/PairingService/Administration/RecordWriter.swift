@@ -3,21 +3,23 @@ internal import RegentJSON
 internal import RegentPairing
 internal import PairingStore
 
-/// Reads, checks and writes records of one kind.
+/// Reads, checks and writes the records of one kind that operators change.
 struct RecordWriter<Record: OperatorRecord> {
   let title: RecordTitle
-  /// The members that identify the record.
+  /// The members that identify the record that is written.
   let key: JSONObject
-  /// Reads the current record.
+  /// Reads the stored record; nil when there is none.
   let find: @Sendable () async throws(AdminError) -> Record?
-  /// Converts the record for the store.
+  /// Converts the record to the form in which the store takes it.
   let provision: @Sendable (Record) -> Provision
-  /// Checks the record's content, beyond the types of its members.
+  /// Checks what the types of the record's members do not check.
   var check: @Sendable (Record) throws(AdminError) -> Void = { (_) throws(AdminError) in }
 }
 
 extension RecordWriter {
-  /// The record to write for an “add”: an existing record must be equal, otherwise throws the differences.
+  /// Makes the record to write when an operator adds one.
+  ///
+  /// If a record with this key exists, it must be equal; otherwise this throws the differences.
   func added(_ patch: Patch<Record>, to there: Record?) throws(AdminError) -> Record {
     guard let there else {
       return try shaped { () throws(JSONShapeError) in try patch.record(key) }
@@ -28,7 +30,9 @@ extension RecordWriter {
     return there
   }
 
-  /// The record to write for a “set”, which requires an existing record.
+  /// Makes the record to write when an operator changes one.
+  ///
+  /// Throws when no record exists.
   func changed(_ there: Record?, by patch: Patch<Record>) throws(AdminError) -> Record {
     guard let there else { throw .missing(title) }
     return try shaped { () throws(JSONShapeError) in try patch.applied(to: there) }
@@ -38,21 +42,22 @@ extension RecordWriter {
 extension AdminCall {
   /// Adds a record.
   ///
-  /// An equal existing record stays unchanged; a different one is refused with the differences.
+  /// If an equal record exists, it stays unchanged. If a different one exists, the request is refused with the
+  /// differences.
   func add<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
     try await save(writer) { (there) throws(AdminError) in try writer.added(patch, to: there) }
   }
 
-  /// Changes the given members of an existing record.
+  /// Changes the given members of a record that must exist.
   func set<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
     try await save(writer) { (there) throws(AdminError) in try writer.changed(there, by: patch) }
   }
 
-  /// Changes the given members of a record, or adds the record.
+  /// Changes the given members of a record, or adds the record if it does not exist.
   func put<Record>(_ patch: Patch<Record>, _ writer: RecordWriter<Record>)
     async throws(AdminError) -> Saved<Record>
   {
@@ -64,9 +69,9 @@ extension AdminCall {
     }
   }
 
-  /// Writes the record that `want` makes of the current one.
+  /// Writes the record that `want` makes from the stored one.
   ///
-  /// Retries when another writer has changed it meanwhile.
+  /// It tries again when another writer has changed the stored record meanwhile.
   private func save<Record>(
     _ writer: RecordWriter<Record>, _ want: (Record?) throws(AdminError) -> Record
   ) async throws(AdminError) -> Saved<Record> {
@@ -93,7 +98,7 @@ extension AdminCall {
     }
   }
 
-  /// The audit entry for writing a record.
+  /// Makes the audit entry for writing a record.
   func entry<Record: OperatorRecord>(
     saving wanted: Record, over there: Record?, _ title: RecordTitle, also more: String? = nil
   ) -> AuditEntry {
@@ -102,7 +107,7 @@ extension AdminCall {
       "\(title.kind).\(there == nil ? "add" : "set")", title.name, detail: changed.joined(separator: ", "))
   }
 
-  /// Reloads the records that routes read.
+  /// Reloads the provisioning records (those that operators make) that routes read from memory.
   func refresh() async throws(AdminError) {
     try await stored { () throws(StoreError) in try await core.refreshProvisioning() }
   }
@@ -123,9 +128,9 @@ extension AdminCall {
 }
 
 extension Difference {
-  /// Names the member in the audit log: `name`, or `disabled=off`.
+  /// The member's name for the audit log: `name`, or `disabled=off`.
   ///
-  /// A flag is written with its new value, because its bare name would suggest that it is now on.
+  /// A Boolean member is written with its new value, because its bare name would suggest that it is now on.
   fileprivate var named: String {
     guard case .bool(let isOn)? = wanted ?? stored else { return member }
     return "\(member)=\(isOn && wanted != nil ? "on" : "off")"
@@ -133,7 +138,7 @@ extension Difference {
 }
 
 extension AdminError {
-  /// The error when the record to add exists with other content.
+  /// The error when an operator adds a record and one with other content exists.
   fileprivate static func different(_ title: RecordTitle, _ differences: [Difference]) -> AdminError {
     let sentences = differences.map { difference in
       switch (difference.stored, difference.wanted) {

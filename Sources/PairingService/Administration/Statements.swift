@@ -2,7 +2,7 @@ internal import Administration
 internal import PairingStore
 
 extension ServiceCore {
-  /// Signs the software statement with which installations of an application register themselves.
+  /// Signs the software statement with which installations of the application register themselves.
   func softwareStatement(for application: ApplicationRecord) async throws(AdminError) -> String {
     do {
       return try statements.issue(for: application, at: clock.now)

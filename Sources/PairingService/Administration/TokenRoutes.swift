@@ -6,7 +6,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-// Media tokens and signing keys.
+// Admin routes for media tokens and for the keys that sign tokens.
 
 extension AdminRouteBuilder {
   mutating func mountTokens() {
@@ -34,7 +34,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// Verifies a media token as a stream server would, with the currently published keys.
+  /// Verifies a media token in the way a stream server does, with the currently published keys.
   fileprivate func verdict(on question: TokenQuestion) -> TokenVerdict {
     let received: ReceivedMediaToken
     do throws(MediaTokenError) {
@@ -107,7 +107,7 @@ extension AdminCall {
     }
   }
 
-  /// Retires a signing key, unless it is the only one that can sign.
+  /// Retires a key for signing tokens, unless it is the only one that can sign.
   fileprivate func retireSigningKey() async throws(AdminError) -> SigningKeyEntry {
     let all = try await signingKeyRecords()
     let key = try lookUp("signing key", text("key"), among: all) { $0.id.text }
@@ -146,7 +146,7 @@ extension SigningKeyEntry {
 }
 
 extension SigningKeyRecord {
-  /// The signature algorithm that the public key names.
+  /// The signature algorithm that the public key names; nil when it names none.
   fileprivate var algorithm: String? {
     (try? JSONValue(reading: Array(publicKey.utf8)))?.object?["alg"]?.string
   }

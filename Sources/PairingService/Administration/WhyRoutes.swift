@@ -3,8 +3,10 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
+internal import RegentPlatform
 
-// Explains why a box may or may not watch a title: every check of the service, in its order.
+// Explains why a box may or may not watch a title: the result of every check of the service, in the order in which it
+// checks.
 
 extension AdminRouteBuilder {
   mutating func mountWhy() {
@@ -13,7 +15,7 @@ extension AdminRouteBuilder {
 }
 
 extension AdminCall {
-  /// The checks of a box at each requestor where it is signed in, and of a title when the query names one.
+  /// Checks a box at each requestor where it is signed in, and a title when the query names one.
   fileprivate func reasons() async throws(AdminError) -> [Finding] {
     let device = try await device()
     var resource: RequestedResource?
@@ -113,7 +115,7 @@ extension AdminCall {
       return [
         Finding(
           "account", .bad, "\(viewer.provider)/\(name) was removed",
-          fix: "regentctl account add \(viewer.provider) \(name), then sign the box in again")
+          fix: "regentctl account add \(viewer.provider) \(shellQuoted(name.text)), then sign the box in again")
       ]
     }
     guard account.isDisabled else {
@@ -123,7 +125,7 @@ extension AdminCall {
     return [
       Finding(
         "account", .bad, "\(viewer.provider)/\(name) is disabled",
-        fix: "regentctl account enable \(viewer.provider) \(name)")
+        fix: "regentctl account enable \(viewer.provider) \(shellQuoted(name.text))")
     ]
   }
 
@@ -143,7 +145,7 @@ extension AdminCall {
       fix: "regentctl integrate \(requestor) \(provider) --degrade off")
   }
 
-  /// Without a title: whether any rule or channel could allow one.
+  /// Says whether any entitlement rule or channel list could allow the box a title.
   private func ruleSummary(_ box: SignedInDevice) -> Finding {
     let rules = box.entitlements.filter { $0.effect == .allow }
     let channels = box.account?.attributes.channels ?? []
@@ -164,8 +166,10 @@ extension AdminCall {
     func found(_ status: Finding.Status, _ detail: String, fix: String? = nil) -> Finding {
       Finding("title", status, detail, fix: fix)
     }
+    // Operators copy these commands into a root shell, and a viewer or a provider's file may have chosen the names.
     let allow =
-      "regentctl entitle add \(provider) --allow '\(title)'" + (account.map { " --account \($0.name)" } ?? "")
+      "regentctl entitle add \(provider) --allow \(shellQuoted(title))"
+      + (account.map { " --account \(shellQuoted($0.name.text))" } ?? "")
     do throws(AuthorizationDenial) {
       switch try box.decide(resource) {
       case .entitlement: return found(.good, "rule \(rule?.id.text ?? "") allows \(rule?.pattern.text ?? "")")
@@ -179,7 +183,8 @@ extension AdminCall {
       case .parentalControls:
         return found(
           .bad, "its rating is above the account's limit",
-          fix: "regentctl account set \(provider) \(account?.name.text ?? "NAME") --rating SCHEME=VALUE")
+          fix: "regentctl account set \(provider) \(account.map { shellQuoted($0.name.text) } ?? "NAME") "
+            + "--rating SCHEME=VALUE")
       case .provider:
         guard let rule else {
           return found(.bad, "no rule matches \(title), and the account has no channel of that name", fix: allow)

@@ -4,7 +4,9 @@ internal import RegentPairing
 package import PairingStore
 package import RegentPairingWire
 
-/// The endpoints that tell whether a device is signed in: to the device, by its code, and to the login page.
+/// The endpoints that say whether a device is signed in.
+///
+/// The device itself asks with its id or its code, and the login page with the code.
 package struct AuthenticationRoutes: Sendable {
   private let core: ServiceCore
 
@@ -13,7 +15,7 @@ package struct AuthenticationRoutes: Sendable {
   package func mount(_ routes: inout Routes) {
     let endpoints = V1Endpoints(core)
     let platform = PlatformRoutes(core)
-    // One mount for both methods, so that the preflight response names both.
+    // Both methods are mounted together, so that the CORS preflight response names both.
     endpoints.mount(&routes, [.get, .post], "/api/v1/tokens/authn") { call throws(CallError) in
       call.request.method == .post
         ? try platform.exchange(call) : try ask(call, try call.device(), .authentication)
@@ -26,15 +28,15 @@ package struct AuthenticationRoutes: Sendable {
     endpoints.mount(&routes, [.delete, .get], "/api/v1/logout", takesGrants: true, signOut)
   }
 
-  // MARK: - Polls by device
+  // MARK: - Polls with a device id
 
-  /// Answers a device: from memory while its newest code is pending, else from the store.
+  /// Answers a device that polls: from memory while its newest code is pending, else from the store.
   private func ask(_ call: V1Call, _ device: CallDevice, _ place: Waiters.Resource)
     throws(CallError) -> V1Outcome
   {
-    // Read before anything else, so that an invalid value is refused even where it would have no effect.
+    // The parameter is read first, so that an invalid value is refused even where it would have no effect.
     let after = try call.after()
-    // The most frequent poll: the answer is "not yet", and the client did not ask to be held.
+    // This is the most frequent poll: the answer is "not yet", and the client did not ask for a long poll.
     if call.preferredWait == nil, try hasNothingYet(call, device, at: call.now) {
       throw refusal(.pending, place)
     }
@@ -46,14 +48,14 @@ package struct AuthenticationRoutes: Sendable {
     if known.hasEarlierSignIn == false {
       return .wait(try pending(call, question, known.record.id, known.record.flow, after))
     }
-    // After a restart, the store has not been asked about this device yet. A device that wants to wait is held all the
-    // same.
+    // After a restart the service does not know yet whether the device has an earlier sign-in, so the store is asked. A
+    // device that asked for a long poll may still get one.
     return .decide { try await decide(call, question, after) }
   }
 
-  /// Answers from the store.
+  /// Reads the device's sign-in from the store and answers the device.
   ///
-  /// If there is no sign-in and the device's code is pending, the device may wait.
+  /// If the device has no sign-in and its code is pending, it may get a long poll.
   private func decide(_ call: V1Call, _ question: DeviceQuestion, _ after: Int?) async throws -> V1Decision {
     if let reply = try await foundAfterLook(question) { return .reply(reply) }
     guard let known = core.codes.latest(of: question.device.hash, at: question.requestor),
@@ -62,7 +64,7 @@ package struct AuthenticationRoutes: Sendable {
     return .wait(try pending(call, question, known.record.id, known.record.flow, after))
   }
 
-  /// Whether memory is enough to answer that the device has no sign-in.
+  /// Whether the codes in memory suffice to answer that the device has no sign-in.
   private func hasNothingYet(_ call: V1Call, _ device: CallDevice, at now: Instant)
     throws(CallError) -> Bool
   {
@@ -78,21 +80,21 @@ package struct AuthenticationRoutes: Sendable {
     core.openProvider(named: question.named, question.device.hash, at: question.requestor)
   }
 
-  /// Throws "pending", or returns the wait when the client sent `Prefer: wait`.
+  /// Throws "pending", or returns the terms of a long poll when the client sent `Prefer: wait`.
   ///
-  /// It takes the id and flow instead of the whole record, because each text of a record would be retained by a copy.
+  /// It takes the id and flow instead of the whole record, because copying a record retains each of its texts.
   private func pending(
     _ call: V1Call, _ question: DeviceQuestion, _ id: RegistrationID, _ flow: PairingFlow, _ after: Int?,
     by caller: Waiters.Caller = .owner
   ) throws(CallError) -> V1Wait {
     guard let wait = call.waitPlan(after: after, flow) else { throw refusal(.pending, question.place) }
-    // Keep only what is needed, so that the rest of the call is freed while it is held.
+    // Only what is needed later is kept during the long poll, so that the memory of the rest of the request is freed.
     let question = try question.held(for: id)
     let (sequence, countsSteps) = (wait.sequence, after != nil)
     return V1Wait(
       subject: .code(id), place: .device(question.place, caller), span: wait.span, granted: wait.granted,
-      // The answer here is yes, no or "not yet". That a phone has opened the page does not change it, so the wait
-      // continues, unless the client counts the steps.
+      // The answer is yes, no or "not yet". When a phone has only opened the page, the answer stays "not yet", so the
+      // long poll continues, unless the client wants to hear of each step.
       while: { [core] in
         guard let known = core.codes.cached(id), known.hasEarlierSignIn != true else {
           return false
@@ -104,27 +106,28 @@ package struct AuthenticationRoutes: Sendable {
         if let signIn, question.owner.owns(signIn.about), core.signInTransitions.handOver(signIn, of: id) {
           return .reply(reply(signIn, to: question))
         }
-        // Still pending, so the answer needs no disk either.
+        // The code is still pending, so this answer needs no read from the store either.
         if hasNothingYet(question, at: core.clock.now) { throw refusal(.pending, question.place) }
         return .later { try await read(question) }
       })
   }
 
-  /// Looks up the device's sign-in, and looks again if its code was approved in the meantime.
+  /// Looks up the device's sign-in, and looks it up again if its code was approved in the meantime.
   private func foundAfterLook(_ question: DeviceQuestion) async throws -> V1Reply? {
     let signIns = core.codes.signIns
     if let reply = try await found(question) { return reply }
     let isLearned = try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
     let code = core.codes.latest(of: question.device.hash, at: question.requestor)
     if isLearned, code?.record.flow.state.isPending == true {
-      // There was no code in memory on which this "no" could have been noted. Note it now, so that the next poll need
-      // not ask the store.
+      // The "no" of the store could not be noted with a code, because memory has no code of this device. It is noted
+      // now, so that the next poll need not ask the store.
       core.signInTransitions.noteNone(of: question.device.hash, at: question.requestor, asOf: signIns)
     }
     return code?.record.flow.state.status == .approved ? try await found(question) : nil
   }
 
-  /// The device's sign-in, or a new one when the provider signs every viewer in (degradation).
+  /// Returns the device's sign-in, or signs it in when the provider is in degradation (out of order, so that every
+  /// viewer is signed in).
   private func found(_ question: DeviceQuestion) async throws -> V1Reply? {
     let pickUp: PickUp
     do throws(StoreError) {
@@ -154,7 +157,8 @@ package struct AuthenticationRoutes: Sendable {
 
   /// The error for a device without a sign-in.
   ///
-  /// It reports the end of the code until the code is forgotten; after that, the device gets "not found".
+  /// While the service remembers the device's last code, the error says how that code ended. After that, it is "not
+  /// found".
   private func refusal(ofLatest question: DeviceQuestion) -> CallError {
     let record = core.codes.latest(of: question.device.hash, at: question.requestor)?.record
     let flow = record.flatMap { question.owner.owns($0.about) ? $0.flow : nil }
@@ -175,9 +179,9 @@ package struct AuthenticationRoutes: Sendable {
     return place == .check ? error.asCheck : error
   }
 
-  // MARK: - Polls by code
+  // MARK: - Polls with a code
 
-  /// Answers the same question for a client that sends the code instead of the device id.
+  /// Says whether a code's device is signed in, to a client that sends the code instead of the device id.
   private func askByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
     let after = try call.after()
@@ -193,9 +197,10 @@ package struct AuthenticationRoutes: Sendable {
     }
   }
 
-  /// Answers the login page, which asks before it tells the viewer to go back to the screen.
+  /// Says whether a code's device is signed in, to the login page, before the page tells the viewer to go back to the
+  /// screen.
   ///
-  /// This is not a delivery.
+  /// This does not mark the code as delivered.
   private func checkByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call) else { throw CallError.unknownCode.asCheck }
     guard case .approved(let approval) = DeviceAnswer(record.flow, at: call.now) else {
@@ -234,7 +239,7 @@ package struct AuthenticationRoutes: Sendable {
 }
 
 extension CallError {
-  /// The error as `checkauthn` sends it, with one status for every refusal.
+  /// This error in the form of `checkauthn`, which uses one status for every refusal.
   fileprivate var asCheck: CallError {
     let isExpired = status == .gone && message == ErrorMessage.authenticationExpired
     return CallError(
@@ -244,18 +249,18 @@ extension CallError {
 }
 
 extension ServiceCore {
-  /// The response with a sign-in for its device.
+  /// The response that gives a device its sign-in.
   func reply(_ signIn: AuthenticationRecord, _ format: WireFormat) -> V1Reply {
     var reply = V1Reply(.ok, document(signIn), format)
-    // Marks a sign-in that came from the box's account. An app that has lost its data would otherwise take it for a
-    // sign-in of its own, and never tell the viewer that it ends with the box's.
+    // The document marks a sign-in that came from the box's account. An app that has lost its data would otherwise take
+    // it for a sign-in of its own, and never tell the viewer that it ends with the box's.
     if signIn.authentication.source == .platform {
       reply.response.addHeader(HeaderName(known: PairingHeader.decisionSource), PairingHeader.platformSource)
     }
     return reply
   }
 
-  /// The document about a sign-in, for its device.
+  /// The document about a sign-in, as its device gets it.
   package func document(_ record: AuthenticationRecord) -> AuthenticationDocument {
     AuthenticationDocument(
       requestor: record.authentication.requestor.text,
@@ -263,7 +268,9 @@ extension ServiceCore {
       expires: record.authentication.expires)
   }
 
-  /// The viewer's id for the apps of one requestor, with a prefix for guests and degraded sign-ins.
+  /// The viewer's id for the apps of one requestor.
+  ///
+  /// It has a prefix for guests, and for sign-ins that a provider gave while it was out of order (degradation).
   package func userID(of record: AuthenticationRecord) -> String {
     let plain = hasher.userID(
       of: record.authentication.viewer, device: record.deviceHash,

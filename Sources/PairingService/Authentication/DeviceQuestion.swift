@@ -4,14 +4,14 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Which device asks whether it is signed in, and how to answer.
+/// The data of a device's poll that is needed to answer it later.
 ///
-/// While a call is held, only this is kept of it. The call itself, with its head, texts and buffers, is many times
-/// larger, and 20,000 boxes may wait at a time.
+/// During a long poll, only this is kept of the request. The request itself, with its head, texts and buffers, is many
+/// times larger, and 20,000 boxes may wait at a time.
 struct DeviceQuestion: Sendable {
   let device: CallDevice
   let requestor: RequestorID
-  /// The owner whose sign-ins the call may see.
+  /// The owner (key pair or application) whose sign-ins this request may see.
   let owner: SignInOwner
   let place: Waiters.Resource
   let format: WireFormat
@@ -20,7 +20,9 @@ struct DeviceQuestion: Sendable {
 
   private enum Origin: Sendable {
     case call(V1Call)
-    /// The call was released. What the device reports about itself is taken from this code.
+    /// The request was freed for a long poll.
+    ///
+    /// What the device reports about itself is taken from this code.
     case held(RegistrationID, ProfileName?, IPAddress?)
   }
 
@@ -43,7 +45,7 @@ struct DeviceQuestion: Sendable {
     self.origin = origin
   }
 
-  /// The same question without the call, while the response is held for a code.
+  /// A copy of this poll's data without the request, to keep during a long poll for a code.
   func held(for code: RegistrationID) throws(CallError) -> DeviceQuestion {
     guard case .call(let call) = origin else { return self }
     return DeviceQuestion(
@@ -51,7 +53,7 @@ struct DeviceQuestion: Sendable {
       origin: .held(code, try call.profile(), call.request.clientAddress))
   }
 
-  /// The device, to be signed in without a code.
+  /// The device as it is signed in without a code.
   func newcomer(_ codes: LiveCodes) throws(CallError) -> Newcomer {
     switch origin {
     case .call(let call): return try call.newcomer(device)

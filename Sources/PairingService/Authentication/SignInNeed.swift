@@ -3,25 +3,29 @@ internal import PairingStore
 internal import RegentHTTPCodec
 internal import RegentPairingWire
 
-/// Why a call needs a sign-in, which decides the error when there is none.
+/// Why a request needs a sign-in.
+///
+/// It decides which error the client gets when there is none.
 package enum SignInNeed: Sendable {
-  /// `authorize` and `tokens/media`: 403.
+  /// The request needs a sign-in to watch (`authorize` and `tokens/media`); without one the status is 403.
   case toWatch
-  /// `tokens/authz` and `tokens/usermetadata`: 412.
+  /// The request needs a sign-in to read data (`tokens/authz` and `tokens/usermetadata`); without one the status is
+  /// 412.
   case toRead
-  /// `preauthorize`: 412, with error codes of its own.
+  /// The request needs a sign-in to mark titles in lists (`preauthorize`); without one the status is 412, with error
+  /// codes of its own.
   case toPreauthorize
 }
 
 extension SignInNeed {
-  /// The error for a device without a sign-in.
+  /// The error for a device that needs a sign-in and has none.
   package var missing: CallError { error(missingCode, details: nil) }
 
   /// The error for a device whose sign-in is no longer valid.
   package func refused(_ refusal: AuthenticationRefusal) -> CallError {
     switch (refusal, self) {
     case (.expired, _): error(expiredCode, details: refusal.description)
-    // Only the 403 has an error code for this; the others report a missing sign-in.
+    // Only requests to watch have an error code for a sign-in that ended. The others report a missing sign-in.
     case (_, .toWatch): error(.authenticationSessionInvalidated, details: refusal.description)
     default: error(missingCode, details: refusal.description)
     }

@@ -5,21 +5,23 @@ internal import RegentHTTPCodec
 internal import HTTPServer
 internal import RegentPairingWire
 
-/// Signs a device in without a code: with a temporary pass, or while its provider is in degradation (`authn-all`).
+/// Signs devices in without a code: with a temporary pass, or while a provider is in degradation (it is out of order,
+/// and an operator has switched on `authn-all`).
 extension ServiceCore {
-  /// The provider that a call is about, if it currently signs every viewer in.
+  /// The provider that the request is about, if it currently signs every viewer in (degradation).
   ///
-  /// The service must know at which provider to sign the viewer in. The call names it (`mvpd`), or the device named it
-  /// when it asked for the code that is pending.
+  /// The service must know at which provider to sign the viewer in. The request names it (`mvpd`), or the device named
+  /// it when it asked for the code that is pending.
   package func openProvider(_ call: V1Call, _ device: DeviceHash) throws(CallError)
     -> ProvisioningSnapshot.Choice?
   {
-    // Nearly always empty; checked at each poll, before the parameter is parsed.
+    // This table is checked first, before the parameter is parsed: each poll gets here, and the table is nearly always
+    // empty.
     guard provisioning.now.openProviders[call.requestor.id] != nil else { return nil }
     return openProvider(named: try call.namedProvider(), device, at: call.requestor.id)
   }
 
-  /// The same for a call that was released.
+  /// The provider that currently signs every viewer in (degradation), for a poll whose request was freed.
   package func openProvider(named: ProviderID?, _ device: DeviceHash, at requestor: RequestorID)
     -> ProvisioningSnapshot.Choice?
   {
@@ -37,7 +39,7 @@ extension ServiceCore {
 
   /// Signs a device in as a guest of a provider.
   ///
-  /// It ends the device's earlier sign-in at this requestor. All sign-ins without an account come through here, except
+  /// It ends the device's earlier sign-in at this requestor. All sign-ins without an account use this function, except
   /// those on the phone's pages.
   ///
   /// - Throws: 429 when too many guests were signed in from that address.
@@ -68,7 +70,7 @@ extension ServiceCore {
   }
 }
 
-/// A device to be signed in without a code.
+/// A device that is to be signed in without a code, with what the sign-in needs.
 package struct Newcomer: Sendable {
   let requestor: RequestorID
   let device: CallDevice

@@ -1,13 +1,14 @@
 package import RegentPairing
 package import PairingStore
 
-/// A device whose sign-in is valid at this moment, with all that decides what it may watch.
+/// A device whose sign-in is valid at this moment, with all data that decides what it may watch.
 package struct SignedInDevice: Sendable {
-  /// The sign-in, with account, integration and provider as one transaction read them.
+  /// The device's sign-in, with account, integration and provider as one transaction read them.
   package let signIn: ValidSignIn
   /// The entitlement rules of the provider that apply to this viewer.
   package let entitlements: [Entitlement]
-  /// The profile that the call asks for, else that of the sign-in.
+  /// The profile (a set of lifetimes and limits of the integration) that the request asks for, else that of the
+  /// sign-in.
   package let profile: ProfileName?
 
   package var record: AuthenticationRecord { signIn.record }
@@ -20,14 +21,14 @@ package struct SignedInDevice: Sendable {
   /// The lifetimes and limits of the integration for this profile.
   package var settings: IntegrationSettings { integration.settings(for: profile) }
 
-  /// The rules of the temporary pass; nil for other sign-ins.
+  /// The rules of the temporary pass, if the device is signed in with one; nil for other sign-ins.
   package var pass: TemporaryPassRules? {
     authentication.source == .temporary ? provider.temporaryPass : nil
   }
 }
 
 extension ServiceCore {
-  /// How much of the temporary pass was used, by device and identity together.
+  /// What the device and the identity together have used of the temporary pass.
   package func passUse(of viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse {
     try await store.temporaryPass(
       requestor: viewer.authentication.requestor, provider: viewer.provider.id,
@@ -36,9 +37,10 @@ extension ServiceCore {
 }
 
 extension ServiceCore {
-  /// A device's valid sign-in, or the error that says why there is none.
+  /// Returns a device's valid sign-in, or throws why it has none.
   ///
-  /// Account, integration and keys are checked each time, so that what an operator disables ends at the next step.
+  /// Account, integration and keys are checked each time, so that a device is refused at its next request after an
+  /// operator has disabled one of them.
   package func signedIn(_ call: V1Call, _ device: CallDevice, for need: SignInNeed) async throws
     -> SignedInDevice
   {
@@ -58,9 +60,9 @@ extension ServiceCore {
     }
   }
 
-  /// The sign-in that a code led to, if it is still valid.
+  /// Returns the sign-in that a code led to, if it is still valid.
   ///
-  /// Reading it here is not a delivery.
+  /// Reading it here does not mark the code as delivered.
   package func signedIn(by approval: Approval, _ code: RegistrationRecord)
     async throws(StoreError) -> SignedInDevice?
   {

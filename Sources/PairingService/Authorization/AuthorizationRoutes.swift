@@ -5,7 +5,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Decides whether a device may watch a resource, and returns permits.
+/// The endpoints that decide whether a device may watch a resource, and return permits (stored permissions).
 package struct AuthorizationRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
@@ -25,7 +25,7 @@ package struct AuthorizationRoutes: Sendable {
   private func authorize(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     let resource = try call.requestedResource()
-    // This data decides nothing, so unreadable data is ignored.
+    // Data of the app decides nothing, so the request is not refused when the data cannot be read.
     let data = (try? call.signInData()) ?? nil
     return .later {
       let viewer = try await core.signedIn(call, device, for: .toWatch)
@@ -44,7 +44,9 @@ package struct AuthorizationRoutes: Sendable {
     }
   }
 
-  /// Decides by the rules even when there is a permit, so that an entitlement that an operator removes ends at once.
+  /// Decides whether the device may watch the resource, and returns the permit.
+  ///
+  /// The rules are checked even when a permit exists, so that an entitlement that an operator removes ends at once.
   private func grant(
     _ resource: RequestedResource, _ viewer: SignedInDevice, from address: IPAddress?
   ) async throws(CallError) -> (Permit, AuthorizationSource) {
@@ -61,7 +63,7 @@ package struct AuthorizationRoutes: Sendable {
     _ error: CallError, _ resource: RequestedResource, _ viewer: SignedInDevice, _ data: String?
   ) {
     core.metrics.count(.authorizationsDenied)
-    // One line a minute for each device, because an app may try every channel.
+    // Refusals get one audit line a minute for each device, because an app may try every channel.
     core.audit.note(
       .viewer(viewer.authentication.viewer), "authorization.deny",
       viewer.record.deviceHash.shortName, .refused,
@@ -83,7 +85,7 @@ package struct AuthorizationRoutes: Sendable {
         do throws(AuthorizationDenial) {
           try viewer.decide(resource)
         } catch {
-          // A permit is not returned for a resource that the rules now deny.
+          // The device has a permit, but the rules now deny the resource.
           throw CallError(
             .notFound, details: CallError(error).details, code: .authorizationNotFound)
         }
@@ -102,7 +104,7 @@ package struct AuthorizationRoutes: Sendable {
 }
 
 extension AuthorizationSource {
-  /// The name in the newer protocol's header; nil when the provider itself decided.
+  /// The name of who decided, in the newer protocol's header; nil when the provider itself decided.
   fileprivate var wireName: String? {
     switch self {
     case .entitlement, .lineUp: nil

@@ -6,7 +6,7 @@ internal import RegentPairingWire
 extension SignedInDevice {
   /// Decides whether the viewer may watch a resource now.
   ///
-  /// A temporary pass opens every resource while it has time and titles left; those are counted in
+  /// A temporary pass allows every resource while it has time and titles left. Titles are counted in
   /// ``ServiceCore/permitting(_:to:from:)``.
   @discardableResult
   package func decide(_ resource: RequestedResource) throws(AuthorizationDenial)
@@ -25,14 +25,17 @@ extension SignedInDevice {
 }
 
 extension ServiceCore {
-  /// The permit that a device holds, without deciding again whether it would get one.
+  /// The permit (stored permission) that a device holds for a resource, without deciding again whether it would get
+  /// one.
   package func permit(_ resource: ResourceID, of device: SignedInDevice)
     async throws(StoreError) -> PermitLookup
   {
     try await store.permit(device.authentication.id, resource, at: clock.now)
   }
 
-  /// A permit for a resource: the existing one if a new one would hardly last longer, else a new one.
+  /// Returns a permit (the stored permission to watch a resource) for a device that may watch the resource.
+  ///
+  /// The existing permit is returned if a new one would hardly last longer.
   ///
   /// - Throws: 429 when the account, its household, the address or the requestor opened too many new titles.
   package func permitting(_ resource: ResourceID, to device: SignedInDevice, from address: IPAddress?)
@@ -41,9 +44,10 @@ extension ServiceCore {
     let now = clock.now
     let found = try await watching { () throws(StoreError) in try await permit(resource, of: device) }
     switch found {
-    // All permits of a pass end with the pass, so an existing one is never renewed.
+    // A permit of a temporary pass ends with the pass, so the existing permit is never renewed. Other permits are
+    // renewed only if the new one lasts noticeably longer.
     case .inForce(let permit) where device.pass != nil || !Permit.isWorthWriting(over: permit, at: now): return permit
-    // Renewing replaces the permit's row, so it counts in no limit.
+    // A renewed permit replaces the row of the earlier one, so it is not counted against the limits for new rows.
     case .inForce, .expired: break
     case .none: try limits.takePermit(of: device.authentication, from: address)
     }
@@ -69,7 +73,7 @@ extension ServiceCore {
 }
 
 extension V1Call {
-  /// The resource that the viewer wants to watch, parsed.
+  /// Parses the resource that the viewer wants to watch.
   package func requestedResource() throws(CallError) -> RequestedResource {
     let id = try resource()
     do throws(MediaRSSError) {
@@ -108,7 +112,7 @@ extension CallError {
     message = ErrorMessage.notAuthorized
   }
 
-  /// The error when the store refuses a permit, for example because the sign-in has ended since it was read.
+  /// The error when the store refuses to store a permit, for example because the sign-in has ended since it was read.
   package init(_ error: StoreError, while need: SignInNeed) {
     switch error {
     case .notInForce(let refusal): self = need.refused(refusal)

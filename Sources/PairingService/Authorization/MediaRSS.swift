@@ -2,18 +2,18 @@ package import RegentPairing
 internal import XML
 
 package struct MediaRSSError: Error, CustomStringConvertible {
-  /// What is wrong.
+  /// The reason why the fragment cannot be parsed.
   ///
   /// It repeats nothing of the text, so that nothing can be injected into the response.
   package let description: String
 }
 
 extension RequestedResource {
-  /// Parses a resource: a plain name, or a Media RSS fragment, whose name is its channel's title and which may contain
-  /// ratings.
+  /// Parses a resource: a plain name, or a Media RSS fragment.
   ///
-  /// A text that begins like XML, or contains `<rss` anywhere, must be a valid fragment. If a broken fragment, or one
-  /// after an invisible character, were accepted as a plain name, its rating would be ignored.
+  /// The name of a fragment is its channel's title, and it may contain ratings. A text that begins like XML, or
+  /// contains `<rss` anywhere, must be a valid fragment. If a broken fragment, or one after an invisible character,
+  /// were accepted as a plain name, its rating would be ignored.
   package init(reading id: ResourceID) throws(MediaRSSError) {
     let isFragment =
       id.text.utf8.first(where: { !$0.isXMLSpace }) == UInt8(ascii: "<")
@@ -46,7 +46,7 @@ extension RequestedResource {
 extension XMLElement {
   private static let rating = XMLName("rating", in: "http://search.yahoo.com/mrss/")
 
-  /// The ratings in the whole fragment: of the channel, an item, or media in it.
+  /// The ratings in the whole Media RSS fragment: of the channel, an item, or media in it.
   fileprivate var ratings: [ParentalRating] {
     var found: [ParentalRating] = []
     forEach { element in

@@ -5,11 +5,10 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Tells which of several resources may be watched, so that apps can mark them in lists.
+/// The endpoints that say which of several resources may be watched, so that apps can mark them in lists.
 ///
-/// The device and the second screen may ask.
-///
-/// Nothing is stored, and the result is no permit.
+/// The device itself may ask, and so may the second screen (a phone or another browser). Nothing is stored, and the
+/// result is no permit.
 package struct PreauthorizationRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
@@ -31,7 +30,7 @@ package struct PreauthorizationRoutes: Sendable {
     endpoints.mount(&routes, [.get], "/api/v1/preauthorize/{code}", byCode)
   }
 
-  /// Answers the second screen for the device of an approved code.
+  /// Answers the second screen (a phone or another browser), which names the approved code of the device.
   private func byCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     let list = try call.resourceList()
     guard let (_, record) = try core.triedCode(call) else { throw .unknownCode }
@@ -61,7 +60,7 @@ package struct PreauthorizationRoutes: Sendable {
     }
   }
 
-  // MARK: - The answer
+  // MARK: - The response
 
   private func answer(_ call: V1Call, _ list: [String], _ viewer: SignedInDevice) async throws
     -> V1Reply
@@ -105,7 +104,7 @@ package struct PreauthorizationRoutes: Sendable {
     }
   }
 
-  /// The use of a pass that counts titles; nil for others.
+  /// What was used of a temporary pass that counts titles; nil for other sign-ins.
   private func used(_ viewer: SignedInDevice) async throws(StoreError) -> TemporaryPassUse? {
     guard let pass = viewer.pass, pass.resourceLimit != nil else { return nil }
     return try await core.passUse(of: viewer)
@@ -149,9 +148,10 @@ package struct PreauthorizationRoutes: Sendable {
 }
 
 extension V1Call {
-  /// The names of the resources.
+  /// The names of the resources in the request.
   ///
-  /// A parameter sent once is a list with commas; one sent several times has one name each.
+  /// A parameter that is sent once holds a list with commas. A parameter that is sent several times holds one name each
+  /// time.
   fileprivate func resourceList() throws(CallError) -> [String] {
     let names = try parameters.values(Field.resource)
     guard names.contains(where: { !$0.isEmpty }) else {

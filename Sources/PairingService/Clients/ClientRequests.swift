@@ -6,12 +6,12 @@ internal import RegentJSON
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// Why a client was not registered or got no token.
+/// The error for a client that was not registered or got no token.
 struct ClientRefusal: Error {
   let reason: ClientErrorDocument.Reason
   /// Whether the client used HTTP Basic authentication, so that the response must be 401 with `WWW-Authenticate`.
   var asksForBasic = false
-  /// Whether this counts as an invalid credential of the client's address.
+  /// Whether the refusal counts as an invalid credential against the rate limit of the client's address.
   var counts = false
 
   init(
@@ -30,13 +30,15 @@ struct RegistrationRequest {
   let statement: String
   let redirectURI: String?
 
-  /// Enough for a statement and an address; parsing longer bodies would waste time.
+  /// The maximum length of the body.
+  ///
+  /// It suffices for a statement and an address, and parsing longer bodies would waste time.
   private static let longest = 32_768
 
   init(_ request: Request) throws(ClientRefusal) {
     guard request.contentType?.isJSON ?? false,
-      // The parser refuses duplicate names, text after the document, and other ambiguities that another parser could
-      // resolve differently.
+      // The parser refuses duplicate names, text after the document, and other ambiguous input that another parser
+      // could read differently.
       let body = try? JSONValue(
         reading: request.body, limits: JSONLimits(depth: 8, bytes: Self.longest, allowsNUL: true)),
       let members = body.object, let statement = try? members.string("software_statement"),
@@ -81,7 +83,7 @@ struct ClientCredentials {
     }
     let id: String
     if let basic = try Self.basic(request) {
-      // The secret must be sent once only; the client id may be repeated if it is the same.
+      // The secret must be sent in only one place. The client id may be repeated if it is the same.
       guard given.secret == nil, given.id.map({ $0.utf8.elementsEqual(basic.id.utf8) }) ?? true
       else { throw ClientRefusal(.invalidRequest) }
       (id, secret, areBasic) = (basic.id, basic.secret, true)

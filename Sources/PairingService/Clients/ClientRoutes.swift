@@ -38,7 +38,7 @@ package struct ClientRoutes: Sendable {
     routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.post])) }
   }
 
-  // MARK: - Registration
+  // MARK: - Registration of clients
 
   private func register(_ request: Request) async throws -> Response {
     let now = core.clock.now
@@ -64,7 +64,7 @@ package struct ClientRoutes: Sendable {
     do throws(StoreError) {
       try await core.store.register(client, at: now)
     } catch {
-      // The application was revoked between the check and the write.
+      // The application was revoked after the check and before the write.
       guard case .notFound = error else { throw error }
       throw ClientRefusal(.unapprovedSoftwareStatement, counts: true)
     }
@@ -80,7 +80,7 @@ package struct ClientRoutes: Sendable {
   private func token(_ request: Request) async throws -> Response {
     let credentials = try ClientCredentials(request)
     let client = try await core.store.client(credentials.id)
-    // The secret is also compared for an unknown client, so that timing does not reveal which clients exist.
+    // The secret is also compared when the client is unknown, so that timing does not reveal which clients exist.
     guard core.hasher.isToken(credentials.secret, client?.secret), let client else {
       throw ClientRefusal(.invalidClient, asksForBasic: credentials.areBasic, counts: true)
     }
@@ -96,7 +96,7 @@ package struct ClientRoutes: Sendable {
         lifetime: Int(issued.lifetime.components.seconds)))
   }
 
-  // MARK: - Answers
+  // MARK: - Error responses
 
   private func answer(
     _ request: Request, _ work: @Sendable (Request) async throws -> Response
@@ -118,12 +118,10 @@ package struct ClientRoutes: Sendable {
     }
   }
 
-  /// Counts an invalid credential.
+  /// Counts an invalid credential against the rate limit of the client's address.
   ///
-  /// The response is `error`, or 429 when there were too many from this address.
-  ///
-  /// Valid credentials are still accepted then, because a page of another site can make a viewer's browser send invalid
-  /// ones.
+  /// The response is `error`, or 429 when there were too many from this address. Valid credentials are still accepted
+  /// after that, because a page of another site can make a viewer's browser send invalid ones.
   private func countedRefusal(_ error: ClientRefusal, to request: Request) -> Response {
     do throws(CallError) {
       try core.countRefused(.client, error.reason.rawValue, from: request.clientAddress)
@@ -141,7 +139,8 @@ package struct ClientRoutes: Sendable {
     return response
   }
 
-  /// The response to errors outside registration, such as too many requests or an outage of the store.
+  /// The response to an error of the service itself or of its limits, such as too many requests or an outage of the
+  /// store.
   private func refusal(_ error: CallError, to request: Request) -> Response {
     var response = Self.response(
       error.status,

@@ -6,15 +6,16 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// Enrolment: a new box proves that it knows an enrolment code, and gets its own key pair, encrypted so that only the
-/// box can read it.
+/// The endpoint at which a new box redeems an enrolment code for its own key pair.
 ///
-/// A valid proof is accepted whatever other clients at the same address try: 60 bits cannot be guessed, and an attacker
-/// in the same house cannot lock the boxes there out. Invalid proofs are counted, and too many get 429. The response to
-/// every other failure is the same.
+/// The box proves that it knows the code, and the response is encrypted so that only the box can read it. A valid proof
+/// is accepted whatever other clients at the same address try: 60 bits cannot be guessed, and an attacker in the same
+/// house cannot lock the boxes there out. Invalid proofs are counted, and too many get 429. The response to every other
+/// failure is the same.
 struct EnrolmentRoutes: Sendable {
   private let core: ServiceCore
-  /// Proofs for unknown invitations are compared with this key, so that timing does not reveal which invitations exist.
+  /// The key with which a proof for an unknown invitation is compared, so that timing does not reveal which invitations
+  /// exist.
   private let nobody = CodeKey(secret: Random.secret())
 
   init(_ core: ServiceCore) { self.core = core }
@@ -70,10 +71,10 @@ struct EnrolmentRoutes: Sendable {
     }
   }
 
-  /// The key pair that a box got for the same request before.
+  /// The key pair that a box got earlier for the same request.
   ///
-  /// An attacker who recorded the box's request may repeat it at any rate. That must neither wait for the disk nor
-  /// reread the provisioning.
+  /// An attacker who recorded the box's request may repeat it at any rate. Answering it must neither write to the disk
+  /// nor reload the provisioning records.
   private func givenBefore(_ invitation: EnrolmentRecord, _ box: String) -> KeyPair? {
     let pair = invitation.boxes[box].flatMap { core.provisioning.now.records.keyPairs[$0] }
     return pair?.state == .active ? pair : nil
@@ -86,9 +87,10 @@ struct EnrolmentRoutes: Sendable {
     return EnrolmentAnswer(sealed: key.seal(grant.bytes, answering: message))
   }
 
-  /// Logs a failure and returns the same error for all of them, or 429 after too many.
+  /// Logs a failed enrolment and returns the same error for all failures, or 429 after too many.
   ///
-  /// A client that knows the code of an invitation that is used up has not guessed, so it is not counted.
+  /// `isGuess` is false for a client that knows the code of an invitation that is used up. It has not guessed, so the
+  /// failure is not counted.
   private func refused(_ id: EnrolmentID, _ request: Request, isGuess: Bool) -> CallError {
     let address = request.clientAddress
     var verdict = CallError(

@@ -4,8 +4,8 @@ internal import RegentJSON
 package import RegentPairing
 package import PairingStore
 
-/// Software statements: a text that each copy of a registered application contains, and with which its installations
-/// register.
+/// Issues and verifies software statements: a text that each copy of a registered application contains, and with which
+/// its installations register.
 ///
 /// A statement is a JWT with RS256, signed with the key that signs media tokens at the time it is issued, so that it
 /// can be verified with the published key set. It is valid until it is revoked, which is longer than any signing key
@@ -19,7 +19,9 @@ package struct SoftwareStatements: Sendable {
   }
 
   private static let type = "software-statement+jwt"
-  /// A statement has six short claims; a longer text cannot be one.
+  /// The maximum length of a statement.
+  ///
+  /// It has six short claims; a longer text cannot be one.
   private static let longest = 8192
   private let keys: SigningKeys
   private let proofs: HMACKey
@@ -31,7 +33,7 @@ package struct SoftwareStatements: Sendable {
     proofs = try HMACKey(.sha256, Secret(try await store.keyMaterial(for: .statements)))
   }
 
-  /// The statement of an application.
+  /// Signs the software statement of an application.
   ///
   /// With the same signing key, the text is the same each time.
   package func issue(for application: ApplicationRecord, at now: Instant) throws -> String {
@@ -45,14 +47,14 @@ package struct SoftwareStatements: Sendable {
     return try JWS.sign(claims.bytes(), with: key, keyID: keyID.text, type: Self.type)
   }
 
-  /// The claims of a valid statement of this service.
+  /// Verifies a software statement of this service and returns its claims; nil when it is not valid.
   ///
   /// The caller must check that the application is not revoked.
   package func read(_ text: String) -> Claims? {
     guard let statement = try? UnverifiedJWS(text, longest: Self.longest),
       statement.algorithm == SignatureAlgorithm.rs256.rawValue, let keyID = statement.keyID,
-      // The type is also checked when the key no longer exists and only the proof is left. Statements of this service
-      // have no audience.
+      // The type is checked here too, because the signature is not checked when its key no longer exists. Statements of
+      // this service have no audience.
       statement.isType(Self.type), let claims = Self.claims(text), claims["aud"] == nil,
       case .string(let proof) = claims["proof"], let code = try? Base64URL.decode(proof),
       proofs.isValid(code, for: Self.proven(claims, keyID))
@@ -66,7 +68,7 @@ package struct SoftwareStatements: Sendable {
     return Claims(application: application, requestor: requestor)
   }
 
-  /// The claims, not yet verified.
+  /// Reads the claims of a statement without verifying them.
   private static func claims(_ text: String) -> JSONObject? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = try? Base64URL.decode(String(parts[1])),

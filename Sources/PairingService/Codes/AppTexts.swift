@@ -6,7 +6,7 @@ internal import RegentPairingWire
 /// They are stored with the code and its sign-in and shown in reports; they decide nothing. An app may send anything,
 /// so the texts are kept short and on one line.
 enum AppTexts {
-  /// The longest text that is read, in bytes.
+  /// The longest text that is read from an app, in bytes.
   static let longest = 2048
   static let mostMembers = 16
 
@@ -30,9 +30,9 @@ enum AppTexts {
     return String(decoding: JSONObject(members.sorted { $0.name < $1.name }).bytes(), as: UTF8.self)
   }
 
-  /// Normalizes parameters in the same way; nil when there are too many.
+  /// Normalizes request parameters as a JSON object of strings; nil when there are too many.
   ///
-  /// That is no error, because clients in the field send many forms of them.
+  /// Too many parameters are no error, because apps in the field send many different ones.
   static func normalized(_ parameters: [(name: String, value: String)]) -> String? {
     guard !parameters.isEmpty, parameters.count <= mostMembers else { return nil }
     let members = parameters.sorted { $0.name < $1.name }.map { JSONObject.Member($0.name, .string($0.value)) }

@@ -3,9 +3,9 @@ internal import RegentCryptography
 internal import RegentPairing
 
 extension ServiceCore {
-  /// Draws codes until one is free, and stores it with the record that `make` returns.
+  /// Draws random codes until one is unused, and stores it with the record that `make` returns.
   ///
-  /// With 100,000 live codes of 25.6 billion, a drawn code is already taken once in about 256,000 draws.
+  /// With 100,000 live codes of 25.6 billion, a drawn code is already in use once in about 256,000 draws.
   func offerDrawn(
     at requestor: RequestorID, _ make: @Sendable (CodeHash) throws(StoreError) -> RegistrationRecord
   ) async throws(StoreError) -> (RegistrationCode, RegistrationRecord) {

@@ -2,20 +2,18 @@ package import RegentPairing
 package import PairingStore
 internal import HTTPServer
 
-/// What must be read from the store before a call can be answered.
+/// The data that must be read from the store before a request that names a code can be answered.
 enum StoreLookup: Sendable {
   case code(CodeHash)
   case device(DeviceHash, RequestorID)
 }
 
 extension ServiceCore {
-  /// The code that a call names in its path, if it belongs to the call's requestor.
+  /// The code that a request names in its path, if it belongs to the request's requestor.
   ///
-  /// Wrong codes are counted.
-  ///
-  /// A call by the device that created the code is not a guess, and is answered whatever other clients at its address
-  /// do: a client that knows the device's id could replace the code anyway. All other clients are refused after too
-  /// many wrong codes, even with a right one.
+  /// Wrong codes are counted. A request by the device that created the code is not a guess. It is answered whatever
+  /// other clients at its address do: a client that knows the device's id could replace the code anyway. All other
+  /// clients are refused after too many wrong codes, even with a right one.
   ///
   /// - Throws: 429.
   package func triedCode(_ call: V1Call) throws(CallError)
@@ -27,18 +25,19 @@ extension ServiceCore {
     try limits.mayTryCode(from: call.request.clientAddress, as: guesser)
     if let found { return found }
     // The same wrong code is counted once, so that a box that still polls for an ended code does not lock its address
-    // out. That this code is drawn again in the meantime is as unlikely as guessing a code at the first attempt.
+    // out. The wrong code could become a valid one in the meantime, but that is as unlikely as guessing a code at the
+    // first attempt.
     limits.wrongCode(
       from: call.request.clientAddress, as: guesser,
       mark: hasher.mark(of: call.code()?.wire ?? call.path["code"]))
     return nil
   }
 
-  /// What must be read from the store before a call that names a code is answered; nil when memory is enough.
+  /// What must be read from the store before a request that names a code is answered; nil when memory suffices.
   ///
   /// A client that has guessed too often is refused before the store is read. The device that created the code must not
-  /// be refused, but memory may not know the code yet; for a client that is refused, the store is therefore read by its
-  /// device id.
+  /// be refused, even if the code is not in memory yet. When a client has guessed too often, the store is therefore
+  /// read by the client's device id.
   ///
   /// - Throws: 429.
   func lookupNeeded(for call: V1Call) throws(CallError) -> StoreLookup? {
@@ -54,7 +53,7 @@ extension ServiceCore {
     }
   }
 
-  /// Reads the store and updates memory.
+  /// Reads from the store what the lookup names, and puts it into memory.
   func perform(_ lookup: StoreLookup) async throws(StoreError) {
     switch lookup {
     case .code(let hash): try await codeLooks.look(at: hash)

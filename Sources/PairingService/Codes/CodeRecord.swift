@@ -19,11 +19,13 @@ extension V1Call {
         deviceType: try clean(Field.deviceType), deviceUser: try clean(Field.deviceUser),
         appID: try clean(Field.appID), appVersion: try clean(Field.appVersion),
         registrationURL: try clean(Field.registrationURL)),
-      // Unreadable texts are ignored, like the rest of what a device reports about itself.
+      // Texts of the app that cannot be read are left out, like the rest of what a device reports about itself.
       options: AppTexts.normalized(parameters.others), owner: owner.name)
   }
 
-  /// Data that the app sent when it asked for the code: stored with it, shown to operators and returned to the device.
+  /// The data that the app sent when it asked for the code.
+  ///
+  /// It is stored with the code, shown to operators and returned to the device.
   func signInData() throws(CallError) -> String? {
     guard let given = try parameters.value(Field.genericData), !given.isEmpty else { return nil }
     guard let data = AppTexts.normalized(given) else {
@@ -39,36 +41,38 @@ extension V1Call {
     try parameters.value(name).flatMap { CleanText.line($0, longest: 1024) }
   }
 
-  /// Whether the call is by the device that created a code.
+  /// Whether the request comes from the device that created the code.
   ///
   /// A client that knows that device's id could replace the code anyway.
   package func isOwner(of record: RegistrationRecord) -> Bool {
     deviceIfNamed?.hash == record.deviceHash && owner.owns(record.about)
   }
 
-  /// The owner of codes and sign-ins that this call creates; only this owner may use them later.
+  /// The owner (key pair, application or client) of codes and sign-ins that this request creates.
+  ///
+  /// Only this owner may use them later.
   var owner: SignInOwner {
     switch caller {
     case .keyPair(_, let pair): SignInOwner(pair, among: provisioned.records.keyPairs)
     case .client(_, _, let application): SignInOwner(application)
-    // Sign-ins of grants have device ids of their own, and their rows name no owner.
+    // Sign-ins of OAuth grants have device ids of their own, and their rows name no owner.
     case .grant(_, let client, _): SignInOwner(client)
     }
   }
 
-  /// Which client waits for a code: its own device, or another client at this address.
+  /// The client that waits for the code: its own device, or another client at this address.
   package func side(of record: RegistrationRecord) -> Waiters.Caller {
     isOwner(of: record) ? .owner : .other(SourceKey(request.clientAddress))
   }
 }
 
-/// Builds the record of a code for one client.
+/// Builds the document about a code for one client.
 ///
-/// It holds what is needed of the call, so that the call can be released while its response is held.
+/// It holds all data of the request that is needed, so that the request can be freed during a long poll.
 package struct CodeReader: Sendable {
   let isOwner: Bool
   package let format: WireFormat
-  /// The software statement's id, if the caller is a registered client.
+  /// The id of the caller's software statement, if the caller is a registered client.
   private let statement: StatementID?
 
   package init(_ call: V1Call, isOwner: Bool) {
@@ -77,11 +81,11 @@ package struct CodeReader: Sendable {
     statement = if case .client(_, _, let statement) = call.caller { statement } else { nil }
   }
 
-  /// The record of a code as this client may read it.
+  /// The document about a code as this client may read it.
   ///
-  /// Only the device that created the code gets the device id, with which all its calls are made, and the number for
-  /// number matching, which proves that the phone and the screen are in one room. An attacker who has seen the code on
-  /// the screen and has the app's secret, as every box does, must not get either.
+  /// Only the device that created the code gets two members. One is the device id, with which all its requests are
+  /// made. The other is the number for number matching, which proves that the phone and the screen are in one room. An
+  /// attacker who has seen the code on the screen and has the app's secret, as every box does, must not get either.
   package func document(
     _ record: RegistrationRecord, _ code: RegistrationCode, _ core: ServiceCore, at now: Instant
   ) -> RegcodeDocument {

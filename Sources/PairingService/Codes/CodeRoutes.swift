@@ -14,14 +14,14 @@ package struct CodeRoutes: Sendable {
   package func mount(_ routes: inout Routes) {
     let endpoints = V1Endpoints(core)
     endpoints.mount(&routes, [.post], "/reggie/v1/{requestor}/regcode", create)
-    // One mount for both methods, so that the preflight response names both.
+    // Both methods are mounted together, so that the CORS preflight response names both.
     endpoints.mount(&routes, [.get, .delete], "/reggie/v1/{requestor}/regcode/{code}") {
       call throws(CallError) in
       call.request.method == .delete ? try remove(call) : try read(call)
     }
   }
 
-  // MARK: - A box asks for a code
+  // MARK: - Creating codes
 
   private func create(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
@@ -43,18 +43,20 @@ package struct CodeRoutes: Sendable {
     }
   }
 
-  /// What the device reports about itself; only the necessary part when there is no room for more.
+  /// What the device reports about itself, to store with its code.
   ///
-  /// With invented devices, these texts would take most of the memory.
+  /// When the memory for these texts is used up, for example by an attacker who invents devices, only the necessary
+  /// part is stored.
   private func about(_ call: V1Call) throws(CallError) -> DeviceDescription {
     var about = try call.deviceDescription()
     about.data = try call.signInData()
     guard !core.codes.hasRoomForDescriptions else { return about }
-    // The name stays, because the viewer compares it with the screen.
+    // The device's name is still stored, because the viewer compares it with the screen.
     return DeviceDescription(name: about.name, address: about.address, owner: about.owner)
   }
 
-  /// Takes one code from the limit of the client's address, and one replacement from the limit of the device.
+  /// Counts a new code against the rate limit of the client's address, and the replacement of a code against that of
+  /// the device.
   ///
   /// A device that replaces its code adds a row but no pending code, so its address may have ten times as many
   /// replacements.
@@ -67,7 +69,7 @@ package struct CodeRoutes: Sendable {
     if replaces { try core.limits.takeReplacement(of: device.hash, at: requestor) }
   }
 
-  // MARK: - A box or a login page looks at a code
+  // MARK: - Reading codes
 
   private func read(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (code, record) = try core.triedCode(call) else { throw .unknownCode }
@@ -75,7 +77,7 @@ package struct CodeRoutes: Sendable {
     guard let wait = call.waitPlan(after: try call.after(), record.flow) else {
       return .reply(try answer(reader, code, record))
     }
-    // While the box waits, only the record's id and the reader are held, not the whole call.
+    // During a long poll, only the record's id and the reader are kept, not the whole request.
     let (id, sequence) = (record.id, wait.sequence)
     return .wait(
       V1Wait(
@@ -96,7 +98,7 @@ package struct CodeRoutes: Sendable {
     throws(CallError) -> V1Reply
   {
     guard let record else { throw .unknownCode }
-    // The wait may have lasted a minute, so take the present time, not that of the call.
+    // The long poll may have lasted a minute, so the present time is used, not that of the request.
     let now = core.clock.now
     switch DeviceAnswer(record.flow, at: now) {
     case .pending, .approved:
@@ -107,12 +109,12 @@ package struct CodeRoutes: Sendable {
     }
   }
 
-  // MARK: - A box takes its code back
+  // MARK: - Withdrawing codes
 
   /// Withdraws a code.
   ///
-  /// Other clients than its device get "not found", because an attacker who has seen the code and has the app's secret
-  /// could end it otherwise.
+  /// Only the code's own device may do so; other clients get "not found". Otherwise an attacker who has seen the code
+  /// and has the app's secret could end it.
   private func remove(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call), call.isOwner(of: record) else {
       throw .unknownCode
@@ -121,7 +123,7 @@ package struct CodeRoutes: Sendable {
       do throws(StoreError) {
         _ = try await core.codeTransitions.withdraw(record.id, .device, audit: nil)
       } catch {
-        // The code has already ended, which is what the client asked for.
+        // The code has already ended, which the client wanted, so this is no error.
         guard error == .refused(.expired) || error == .refused(.withdrawn) else { throw error }
       }
       return .noContent
@@ -142,8 +144,8 @@ private struct CodeRequest: Sendable {
   func record(code: CodeHash, requestor: RequestorID, at now: Instant) throws(StoreError)
     -> RegistrationRecord
   {
-    // The id begins with the time, so that rows are ordered. The rest is random and cannot be guessed, because an app
-    // may use the id as its device's id.
+    // The record's id begins with the time, so that new rows are adjacent in the index. The rest is random and cannot
+    // be guessed, because an app may use the id as its device's id.
     guard let id = RegistrationID(Random.uuid(near: now.milliseconds)) else {
       throw .unavailable(reason: "no id could be drawn")
     }
@@ -184,7 +186,7 @@ extension V1Call {
 }
 
 extension V1Call {
-  /// The sequence number that a waiting client has already seen.
+  /// The number of the last state change that a waiting client has already seen.
   package func after() throws(CallError) -> Int? {
     guard let text = try parameters.value(Field.after) else { return nil }
     guard let sequence = Int(text) else {
@@ -193,7 +195,8 @@ extension V1Call {
     return sequence
   }
 
-  /// The length of the wait and the sequence number to wait after; nil when the call is answered at once.
+  /// The terms of a long poll: the state change that the client waits for and the length of the wait; nil when the
+  /// request is answered at once.
   func waitPlan(after: Int?, _ flow: PairingFlow) -> (sequence: Int, span: Duration, granted: Int)? {
     guard let seconds = preferredWait, seconds > 0 else { return nil }
     var generator = SystemRandomNumberGenerator()

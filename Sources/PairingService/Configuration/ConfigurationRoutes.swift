@@ -3,7 +3,7 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// The endpoint with the providers that an app may offer.
+/// The endpoint that lists the providers an app may offer.
 package struct ConfigurationRoutes: Sendable {
   private let endpoints: V1Endpoints
   private let core: ServiceCore

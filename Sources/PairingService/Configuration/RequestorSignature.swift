@@ -5,16 +5,17 @@ internal import RegentPairing
 internal import RegentPlatform
 internal import RegentPairingWire
 
-/// The older proof of which app calls: the requestor's id, signed with the app author's private key.
+/// The older proof that a request comes from a requestor's app: the requestor's id, signed with the app author's
+/// private key.
 ///
 /// It is verified with the certificate that the operator stored. It proves only that the author once had the key: every
-/// copy of the app sends the same text. A call therefore needs other credentials as well.
+/// copy of the app sends the same text. A request therefore needs other credentials as well.
 struct RequestorSignature: Sendable {
   private let missing: MissingCertificates
 
   init(_ missing: MissingCertificates) { self.missing = missing }
 
-  /// Throws when the call contains such a signature and it is not valid.
+  /// Throws when the request contains a signed requestor id and the signature is not valid.
   func check(_ call: V1Call) throws(CallError) {
     guard let given = try call.parameters.value(Field.signedRequestorID) else { return }
     let requestor = call.requestor.id
@@ -29,18 +30,20 @@ struct RequestorSignature: Sendable {
       let key = try? VerifyingKey(pem: certificate), key.algorithm == .rs256
     else { throw Self.wrong }
     let id = Array(requestor.text.utf8)
-    // Old apps signed with SHA-1. An attacker cannot choose the signed text, so a collision attack is useless.
+    // Old apps signed with SHA-1. It is accepted, because an attacker cannot choose the signed text, and a collision
+    // attack is useless without that.
     guard key.isValid(signature, for: id) || key.isValidLegacySHA1(signature, for: id) else { throw Self.wrong }
   }
 
-  /// The size of a signature by an 8,192-bit RSA key in base64, with room for white space.
+  /// The maximum length of the signed requestor id: a signature by an 8,192-bit RSA key in base64, with room for white
+  /// space.
   private static let longest = 2048
 
   private static let wrong = CallError(
     .forbidden, details: "\(Field.signedRequestorID) is not the requestor's id signed with the key of its certificate")
 }
 
-/// Requestors without a certificate whose apps send a signed requestor id, for `regentctl doctor`.
+/// Remembers requestors without a certificate whose apps send a signed requestor id, for `regentctl doctor`.
 package final class MissingCertificates: Sendable {
   private let requestors = Locked<Set<RequestorID>>([])
 

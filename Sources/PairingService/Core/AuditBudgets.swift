@@ -4,44 +4,51 @@ internal import RegentPairing
 /// Limits how many lines of the audit log unauthenticated clients can cause, for each network address and for each
 /// requestor.
 ///
-/// A client may do some things without the consent of an operator or viewer, such as registering with the software
-/// statement that each copy of an app contains. When the limit is reached, the service still does them but writes no
-/// line. It counts the lines left out and later writes one line with the count. Addresses whose hashes collide share a
-/// limit, so a line may be left out although its own address is within the limit.
+/// Some actions need no consent of an operator or viewer, such as registering with the software statement that each
+/// copy of an app contains. When the limit is reached, the service still performs them but writes no line. It counts
+/// the lines that it leaves out and later writes one line with the count. Addresses whose hashes collide share a limit,
+/// so a line may be left out although its own address is within the limit.
 struct AuditBudgets {
-  /// The lines that one summary line counts: those of one action at one requestor.
+  /// A kind of audit lines that one summary line counts: those of one action at one requestor.
   struct Kind: Hashable {
     let action: String
-    /// Nil when there were already ``mostKinds`` kinds: then the lines of all further requestors are counted together.
+    /// The requestor of the lines.
+    ///
+    /// Nil for requestors beyond the first ``mostKinds`` kinds: their lines are counted together.
     let requestor: RequestorID?
   }
 
-  /// How many lines were left out, and since when.
+  /// The number of audit lines that were left out, and the time at which the first of them was left out.
   struct Count {
     var lines = 0
     let since: Uptime
   }
 
-  /// The burst equals the number of clients that one address may register at once; afterwards, one line a minute is
-  /// enough to show that it continues.
-  private static let bySource = RateLimit(oneEvery: .seconds(60), burst: 100)
-  /// One line a minute makes 525,600 a year, half of the million lines that the log keeps.
+  /// The rate limit of audit lines for each network address.
   ///
-  /// An app whose copies all register again and again reaches this limit.
+  /// The burst equals the number of clients that one address may register at once. Afterwards one line a minute
+  /// suffices to show that the registrations continue.
+  private static let bySource = RateLimit(oneEvery: .seconds(60), burst: 100)
+  /// The rate limit of audit lines for each requestor.
+  ///
+  /// One line a minute makes 525,600 a year, half of the million lines that the log keeps. An app whose copies all
+  /// register again and again reaches this limit.
   private static let byRequestor = RateLimit(oneEvery: .seconds(60), burst: 1000)
-  /// How long left-out lines are counted before the summary line is written.
+  /// How long left-out audit lines are counted before the summary line is written.
   private static let pause: Duration = .seconds(600)
-  /// The number of actions is small and only operators create requestors, so this is reached only when about a thousand
-  /// apps are attacked at once.
+  /// The maximum number of kinds of audit lines that are counted separately.
+  ///
+  /// The number of actions is small and only operators create requestors, so the maximum is reached only when about a
+  /// thousand apps are attacked at once.
   static let mostKinds = 1024
 
   private var sources = [RateMeter](repeating: RateMeter(), count: 1024)
   private var requestors = [RateMeter](repeating: RateMeter(), count: 256)
   private(set) var counts: [Kind: Count] = [:]
 
-  /// Returns whether a line is within both limits.
+  /// Whether an audit line is within the limits of its address and requestor.
   ///
-  /// If it is not, it is counted.
+  /// If it is not, it is counted as left out.
   mutating func take(_ action: String, at requestor: RequestorID, from source: SourceKey?, now: Uptime) -> Bool {
     let isWithin =
       (source.map { Self.take(&sources, $0.network.hashValue, Self.bySource, now) } ?? true)
@@ -53,7 +60,7 @@ struct AuditBudgets {
     return false
   }
 
-  /// Removes and returns the counts that are old enough to be written; all counts with `all`.
+  /// Removes and returns the counts of left-out lines that are old enough to be written; all counts with `all`.
   mutating func due(at now: Uptime, all: Bool) -> [(Kind, Count)] {
     let due = counts.filter { all || now.since($0.value.since) >= Self.pause }
     for kind in due.keys { counts[kind] = nil }

@@ -3,25 +3,25 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// Writes audit lines that belong to no transaction: refusals, failed sign-ins, throttling.
+/// Writes audit lines that belong to no transaction of the store: refusals, failed sign-ins, throttling.
 ///
-/// An action that changes the database carries its line in its own transaction. The lines here are written after the
-/// response is sent, so that no client waits for them, and they are limited, so that a flood of refusals does not
-/// become a flood of disk writes.
+/// An action that changes the database writes its line in its own transaction. The lines here are written after the
+/// response is sent, so that no client waits for them. They are limited, so that a flood of refusals does not become a
+/// flood of disk writes.
 package final class AuditTrail: Sendable {
-  /// The recent lines of the addresses that share one bucket.
+  /// The audit lines of the last minute that addresses in one bucket caused.
   fileprivate struct Recent {
     var lines: [String: Uptime] = [:]
     var waiting = 0
   }
 
-  /// An identical line within this time is not written again.
+  /// An identical audit line is not written again within this time.
   fileprivate static let quiet: Duration = .seconds(60)
-  /// Addresses are spread over this many buckets.
+  /// The number of buckets among which network addresses are spread.
   ///
-  /// A client that fills its bucket suppresses only the lines of addresses in the same bucket.
+  /// A client that fills its bucket suppresses only the audit lines of addresses in the same bucket.
   private static let buckets = 256
-  /// How many lines of one bucket may wait to be written; further ones are dropped.
+  /// How many audit lines of one bucket may wait to be written; further ones are dropped.
   private static let mostWaiting = 16
   fileprivate static let mostRemembered = 64
 
@@ -37,7 +37,7 @@ package final class AuditTrail: Sendable {
     self.log = log
   }
 
-  /// Makes a line for a transaction that carries it.
+  /// Makes an audit line that a transaction of the store writes.
   package func entry(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
     _ outcome: AuditEntry.Outcome = .done, detail: String = ""
@@ -47,9 +47,9 @@ package final class AuditTrail: Sendable {
       detail: detail)
   }
 
-  /// Makes a line about something that clients may do without authentication, as often as they like.
+  /// Makes an audit line about an action that clients may perform without authentication, as often as they like.
   ///
-  /// Returns nil, and counts the line, when ``AuditBudgets`` is used up.
+  /// Returns nil, and counts the line as left out, when it exceeds the limits of ``AuditBudgets``.
   package func strangerEntry(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String, detail: String, at requestor: RequestorID,
     from address: IPAddress?
@@ -59,8 +59,8 @@ package final class AuditTrail: Sendable {
     return entry(actor, action, subject, detail: detail)
   }
 
-  /// Writes one line for each action and requestor with the number of lines that
-  /// ``strangerEntry(_:_:_:detail:at:from:)`` left out.
+  /// Writes the counts of audit lines that ``strangerEntry(_:_:_:detail:at:from:)`` left out, as one line for each
+  /// action and requestor.
   ///
   /// `all` includes counts that are not old enough yet, for a service that stops.
   package func tellCounted(all: Bool = false) async {
@@ -73,10 +73,12 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Lines that wait to be written.
+  /// The number of audit lines that wait to be written.
   package var linesUnderWay: Int { recent.withLock { $0.reduce(0) { $0 + $1.waiting } } }
 
-  /// Writes a line and waits until it is stored: for actions of operators, who may read the log next.
+  /// Writes an audit line and waits until it is stored.
+  ///
+  /// For actions of operators, who may read the log next.
   package func write(
     _ actor: AuditEntry.Actor, _ action: String, _ subject: String,
     _ outcome: AuditEntry.Outcome = .done, detail: String = ""
@@ -92,7 +94,7 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// Writes a line after the response is sent.
+  /// Writes an audit line after the response is sent.
   ///
   /// With `once`, the same action on the same subject is written at most once a minute; with `onceFor`, the same action
   /// with that key. The line counts towards the limit of `address`, or of the subject when there is no address.
@@ -105,8 +107,7 @@ package final class AuditTrail: Sendable {
       entry(actor, action, subject, outcome, detail: detail), onceFor: thing ?? (once ? subject : nil), from: address)
   }
 
-  /// Writes, after the response is sent, a line that was made before, for example by
-  /// ``strangerEntry(_:_:_:detail:at:from:)``.
+  /// Writes an audit line that was made before (``strangerEntry(_:_:_:detail:at:from:)``), after the response is sent.
   package func note(_ line: AuditEntry, onceFor key: String? = nil, from address: IPAddress?) {
     let now = clock.uptime
     let bucket = Self.bucket(of: address, line.subject)
@@ -123,7 +124,7 @@ package final class AuditTrail: Sendable {
     }
   }
 
-  /// The bucket of an address, or of the subject when there is no address.
+  /// The bucket in which lines of an address are limited, or lines of the subject when there is no address.
   ///
   /// Swift seeds its hashes anew in every process, so an attacker cannot know which addresses share a bucket. An
   /// attacker with hundreds of addresses still hits other buckets by chance; lines in those buckets are then left out.
@@ -138,7 +139,7 @@ extension AuditTrail.Recent {
     if let last = lines[line], now.since(last) < AuditTrail.quiet { return false }
     if lines.count >= AuditTrail.mostRemembered {
       lines = lines.filter { now.since($0.value) < AuditTrail.quiet }
-      // Thousands of different lines within a minute are invented by an attacker; further ones are left out.
+      // Thousands of different lines within a minute must come from an attacker, so further ones are left out.
       guard lines.count < AuditTrail.mostRemembered else { return false }
     }
     lines[line] = now

@@ -2,18 +2,17 @@ internal import RegentPlatform
 package import PairingStore
 internal import RegentPairing
 
-/// Stores what viewers decide about the apps of a box, on the phone or on the box, and wakes the held requests of the
-/// box.
+/// Stores what viewers decide about the apps of a box, on the phone or on the box, and completes the box's long polls.
 ///
-/// No other code may call the store's `decide`, because it would not wake the box; `OwnerTests` enforces this.
+/// No other code may call the store's `decide`, because the box would not be told; `OwnerTests` enforces this.
 package final class BoxDecisions: Sendable {
   private let store: any PlatformStore
   private let waiters: Waiters
   private let clock: ServiceClock
-  /// Counts the changes of all boxes together.
+  /// The number of decision changes of all boxes together.
   ///
-  /// A box that is about to wait therefore sometimes reads the store again because of another box's change; it finds
-  /// nothing new and waits.
+  /// Because it covers all boxes, a change of one box sometimes makes another box, which is about to wait, read the
+  /// store again. That box finds no change and waits.
   private let changes = Locked<UInt64>(0)
 
   init(_ store: any PlatformStore, _ waiters: Waiters, clock: ServiceClock) {
@@ -22,9 +21,11 @@ package final class BoxDecisions: Sendable {
     self.waiters = waiters
   }
 
-  /// Read this before reading the store.
+  /// The number of decision changes so far.
   ///
-  /// If the number differs later, a decision may have been missed and the store must be read again.
+  /// Callers read it before they read the store.
+  ///
+  /// If the number differs later, the caller may have missed a decision and must read the store again.
   package var changeCount: UInt64 { changes.withLock { $0 } }
 
   package func decide(
@@ -34,12 +35,13 @@ package final class BoxDecisions: Sendable {
     noteChange(of: decision.device)
   }
 
-  /// Call this when a decision about the apps of a box was stored, or the box's sign-in ended, here or at another node.
+  /// Notes that a decision about the apps of a box was stored, or that the box's sign-in ended, here or at another
+  /// node.
   func noteChange(of device: DeviceHash) {
     noteChanges()
     waiters.wake(.device, of: .box(device))
   }
 
-  /// Call this when decisions may have changed but it is not known for which boxes.
+  /// Notes that decisions may have changed, when it is not known for which boxes.
   func noteChanges() { changes.withLock { $0 &+= 1 } }
 }

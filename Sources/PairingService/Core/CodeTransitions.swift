@@ -1,13 +1,15 @@
 package import RegentPairing
 package import PairingStore
 
-/// Changes codes: calls the store, and after the change is durable updates ``LiveCodes``, wakes held requests and
-/// counts the event.
+/// Changes codes.
+///
+/// It calls the store, and after the change is durable it updates ``LiveCodes``, completes long polls and counts the
+/// event.
 ///
 /// No other code may call these functions of the store, because ``LiveCodes`` would become stale; `OwnerTests` enforces
 /// this. Devices, phone pages and the admin socket all use this type. Sign-ins have ``SignInTransitions``.
 package struct CodeTransitions: Sendable {
-  /// Rows deleted in one transaction: few enough that no request is noticeably delayed.
+  /// The number of evicted codes that one transaction deletes: few enough that no request is noticeably delayed.
   private static let manyGiven = 60
   private let store: any Store
   private let codes: LiveCodes
@@ -26,19 +28,19 @@ package struct CodeTransitions: Sendable {
     self.clock = clock
   }
 
-  /// Stores a new code and withdraws the device's earlier code.
+  /// Stores a new code and withdraws the code that its device had before.
   package func offer(_ record: RegistrationRecord, within limits: LiveCodeLimits) async throws(StoreError) {
     let signIns = codes.signIns
     let reservation = try await store.reserve(record, within: limits, at: clock.now)
     for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
     codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
     metrics.count(.codesStarted)
-    // Deletes here what `LiveCodes` evicted, so that the clients that create many codes also pay for their deletion. A
-    // failure is ignored, because the next new code tries again.
+    // Deletes the codes that `LiveCodes` evicted. It is done here so that the clients that create many codes also pay
+    // for the deletion. A failure is ignored, because the next new code tries again.
     try? await forgetGiven(atLeast: Self.manyGiven)
   }
 
-  /// Deletes from the store the codes that `LiveCodes` evicted before their end.
+  /// Deletes from the store the codes that `LiveCodes` has evicted to limit its memory.
   package func forgetGiven(atLeast count: Int = 1) async throws(StoreError) {
     var given = codes.takeGiven(atLeast: count)[...]
     while !given.isEmpty {
@@ -52,13 +54,13 @@ package struct CodeTransitions: Sendable {
     }
   }
 
-  /// Notes that a phone has opened the code's page.
+  /// Records that a phone has opened the code's page.
   package func open(_ id: RegistrationID) async throws(StoreError) -> RegistrationRecord {
     try requireNotExpired(id)
     return settle(try await store.open(id, at: clock.now), counting: .codesOpened)
   }
 
-  /// Lets a signed-in session claim the code, or confirms the claim that it has.
+  /// Lets a signed-in session claim a code, or confirms the claim that the session has.
   package func claim(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
     -> RegistrationRecord
   {
@@ -66,7 +68,7 @@ package struct CodeTransitions: Sendable {
     return settle(try await store.claim(id, by: session, at: clock.now))
   }
 
-  /// Extends the session's claim while its page is still open.
+  /// Extends a session's claim on a code while the viewer's page is still open.
   package func renew(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
     -> RegistrationRecord
   {
@@ -74,14 +76,16 @@ package struct CodeTransitions: Sendable {
     return settle(try await store.renew(id, by: session, at: clock.now))
   }
 
-  /// Gives the claim up: the viewer went back.
+  /// Ends a session's claim on a code, because the viewer went back.
   package func release(_ id: RegistrationID, by session: SessionID) async throws(StoreError)
     -> RegistrationRecord
   {
     settle(try await store.release(id, by: session, at: clock.now))
   }
 
-  /// Approves the code, which is possible once.
+  /// Approves a code.
+  ///
+  /// Only the first approval of a code succeeds.
   package func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?
   ) async throws(StoreError) -> ApprovalResult {
@@ -99,7 +103,7 @@ package struct CodeTransitions: Sendable {
     return result
   }
 
-  /// Denies the code.
+  /// Denies a code on behalf of the viewer whose session has claimed it.
   package func deny(_ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?)
     async throws(StoreError) -> RegistrationRecord
   {
@@ -107,7 +111,7 @@ package struct CodeTransitions: Sendable {
       try await store.deny(id, by: session, audit: entry, at: clock.now), counting: .codesDenied)
   }
 
-  /// Withdraws the code.
+  /// Withdraws a code, so that it cannot be approved any more.
   package func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?
   ) async throws(StoreError) -> RegistrationRecord {
@@ -115,15 +119,15 @@ package struct CodeTransitions: Sendable {
       try await store.withdraw(id, reason, audit: entry, at: clock.now), counting: .codesWithdrawn)
   }
 
-  /// Throws when the code has expired in memory.
+  /// Throws when the service has already told a client that the code has expired.
   ///
-  /// The store decides by the wall clock. After a client was told that a code expired, the code must not become valid
-  /// again when the wall clock is set back.
+  /// The store decides by the wall clock. Without this check, the code would become valid again if the wall clock were
+  /// set back.
   private func requireNotExpired(_ id: RegistrationID) throws(StoreError) {
     if case .expired = codes.find(id)?.flow.state { throw .refused(.expired) }
   }
 
-  /// Ends a browser's session and releases the codes that it had claimed.
+  /// Ends a browser's session and its claims on codes.
   ///
   /// - Returns: false when there was no such session, as at the second of two taps on "sign out".
   @discardableResult
@@ -133,8 +137,8 @@ package struct CodeTransitions: Sendable {
     return true
   }
 
-  /// Sets a password, ends the account's sessions except the one that asked, and releases the codes that they had
-  /// claimed.
+  /// Sets a password, and ends the account's sessions except the one that made the request, together with their claims
+  /// on codes.
   package func setPassword(
     _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter, audit entry: AuditEntry?,
     at now: Instant
@@ -142,12 +146,14 @@ package struct CodeTransitions: Sendable {
     settle(try await store.setPassword(phc, of: name, at: provider, by: whom, audit: entry, at: now))
   }
 
-  /// Updates `LiveCodes` after changes that other functions of the store made: sessions that ended release their codes.
+  /// Updates the codes in memory after a function of the store has changed codes indirectly.
+  ///
+  /// An example is the end of a session, which also ends the session's claims on codes.
   package func settle(_ changes: [RegistrationChange]) {
     for change in changes { settle(change) }
   }
 
-  /// Updates `LiveCodes` after one change, wakes held requests, and counts `event`.
+  /// Updates the codes in memory after one change, completes long polls, and counts `event`.
   ///
   /// ``SignInTransitions`` uses it for deliveries.
   @discardableResult
@@ -155,13 +161,13 @@ package struct CodeTransitions: Sendable {
     _ change: RegistrationChange, counting event: ServiceMetrics.Event? = nil, news: Waiters.End = .changed
   ) -> RegistrationRecord {
     codes.note(change.record)
-    // A change without actions repeats an earlier call; it must not be counted twice.
+    // A change without actions is the result of a repeated call, so it must not be counted twice.
     if let event, !change.actions.isEmpty { metrics.count(event) }
     for action in change.actions {
       switch action {
       case .wakeDevice: waiters.wake(.device, of: .code(change.record.id), with: news)
       case .wakePhone: waiters.wake(.phone, of: .code(change.record.id))
-      // The store has written the authentication in the same transaction.
+      // Nothing is left to do: the store has written the authentication in the same transaction.
       case .createAuthentication: break
       }
     }

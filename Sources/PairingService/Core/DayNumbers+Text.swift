@@ -1,10 +1,12 @@
 internal import RegentJSON
 package import RegentPairing
 
-// Stores and reads the numbers of the day as text, so that a restart does not lose them.
+// Stores the counters of the day as text and reads them, so that a restart does not lose them.
 
 extension DayNumbers {
-  /// The numbers as text for ``init(keptAs:at:)``; ``keptTime(of:)`` reads `now` back from it.
+  /// The day's counters as text, which ``init(keptAs:at:)`` reads.
+  ///
+  /// ``keptTime(of:)`` reads `now` back from it.
   package func text(at now: Instant) -> String {
     var document = JSONObject()
     document["kept"] = .integer(now.milliseconds)
@@ -21,15 +23,15 @@ extension DayNumbers {
     return JSONValue.object(document).description
   }
 
-  /// When the text was made; nil when the text does not contain that.
+  /// The time at which the counters were stored, as their text states it; nil when the text contains no time.
   package static func keptTime(of text: String) -> Instant? {
     (try? JSONValue(reading: text).object)?["kept"]?.int64.map(Instant.init(milliseconds:))
   }
 
-  /// The numbers from which a service continues when its database has come back from several nodes to one process.
+  /// The counters from which a single service continues that was several nodes before.
   ///
-  /// Adds the numbers of all nodes to those that the service counted before it had nodes. Returns `own` when it is
-  /// newer than every node's numbers, or when there are no nodes.
+  /// It adds the counters of all nodes to those that the service counted before it had nodes. Returns `own` when it is
+  /// newer than every node's counters, or when there are no nodes.
   package static func gathered(_ own: String?, ofNodes nodes: some Sequence<String>, at now: Instant) -> String? {
     guard
       let last = nodes.max(by: {
@@ -44,7 +46,7 @@ extension DayNumbers {
     return day.text(at: time)
   }
 
-  /// Reads stored numbers; nil when they are not of the day of `now` or cannot be read.
+  /// Reads stored counters; nil when they are not of the day of `now` or cannot be read.
   package init?(keptAs text: String, at now: Instant) {
     guard let document = try? JSONValue(reading: text).object,
       let since = document["since"]?.int64.map(Instant.init(milliseconds:)),
@@ -62,13 +64,13 @@ extension DayNumbers {
       hours[place].approved = approved
     }
     for member in counts.members {
-      // Skip an event that this version no longer counts; the other numbers remain usable.
+      // An event that this version no longer counts is skipped; the other counters remain usable.
       guard let event = ServiceMetrics.Event(rawValue: member.name) else { continue }
       guard let count = member.value.count else { return nil }
       self.counts[event] = count
     }
     guard let approvals = Self.byProvider(approvals),
-      // Older versions did not write this member.
+      // Older versions did not write the member `withoutCode`.
       let withoutCode = Self.byProvider(document["withoutCode"]?.object ?? [:])
     else { return nil }
     self.approvals = approvals
@@ -94,7 +96,7 @@ extension DayNumbers {
 }
 
 extension JSONValue {
-  /// The value as a number of events; nil outside 0 … 10¹², so that adding to it cannot overflow.
+  /// The JSON value as a number of events; nil outside 0 … 10¹², so that adding to it cannot overflow.
   fileprivate var count: Int? {
     guard let number = int64, (0...1_000_000_000_000).contains(number) else { return nil }
     return Int(number)

@@ -1,6 +1,6 @@
 package import RegentPairing
 
-/// The numbers of today, by the hour, from midnight to midnight UTC, counted while this service ran.
+/// The counters of today, by the hour, from midnight to midnight UTC, counted while this service ran.
 package struct DayNumbers: Hashable, Sendable {
   package struct Hour: Hashable, Sendable {
     package let start: Instant
@@ -9,14 +9,17 @@ package struct DayNumbers: Hashable, Sendable {
   }
 
   package private(set) var since: Instant
-  /// The hours that have begun, oldest first.
+  /// The counters of the hours of the day that have begun, oldest first.
   package internal(set) var hours: [Hour]
-  /// Approvals by provider.
+  /// The number of approvals at each provider.
   package internal(set) var approvals: [ProviderID: Int] = [:]
-  /// Boxes that were signed in without a code, by provider: temporary passes and degradation.
+  /// The number of boxes that each provider signed in without a code: with temporary passes, or while the provider was
+  /// out of order (degradation).
   package internal(set) var withoutCode: [ProviderID: Int] = [:]
   var counts: [ServiceMetrics.Event: Int] = [:]
-  /// The last 1,024 times from code to approval, in milliseconds; more would hardly change the median.
+  /// The last 1,024 times from the creation of a code to its approval, in milliseconds.
+  ///
+  /// More would hardly change the median.
   var times: [Int64] = []
   private var oldestTime = 0
 
@@ -25,7 +28,7 @@ package struct DayNumbers: Hashable, Sendable {
   static let mostProviders = 1_000
   private static let hour: Int64 = 3_600_000
 
-  /// Empty numbers that begin now.
+  /// Makes counters at zero that begin now.
   package init(from now: Instant) {
     since = now
     hours = [Hour(start: Self.hourStart(now))]
@@ -33,7 +36,7 @@ package struct DayNumbers: Hashable, Sendable {
 
   package subscript(event: ServiceMetrics.Event) -> Int { counts[event] ?? 0 }
 
-  /// The median time from code to approval; nil without an approval.
+  /// The median time from the creation of a code to its approval; nil without an approval.
   package var medianTimeToApprove: Duration? {
     guard !times.isEmpty else { return nil }
     return .milliseconds(times.sorted()[times.count / 2])
@@ -67,7 +70,7 @@ package struct DayNumbers: Hashable, Sendable {
     counts[provider, default: 0] += 1
   }
 
-  /// Adds the numbers of another node for the same day.
+  /// Adds another node's counters for the same day.
   mutating func add(_ other: DayNumbers) {
     since = min(since, other.since)
     counts.merge(other.counts, uniquingKeysWith: +)
@@ -85,14 +88,14 @@ package struct DayNumbers: Hashable, Sendable {
     hours.sort { $0.start < $1.start }
   }
 
-  /// Starts the hours that have begun since the last call, or a new day.
+  /// Adds the hours that have begun since the last call, or begins a new day.
   mutating func turn(to now: Instant) {
     let day = Self.dayStart(now)
     if Self.dayStart(since) != day {
       self = DayNumbers(from: day)
     }
     let current = Self.hourStart(now)
-    // After the clock was set back, events count into the newest hour that exists.
+    // After the clock was set back, events are counted in the newest hour that exists.
     while let last = hours.last, last.start < current, hours.count < 24 {
       hours.append(Hour(start: last.start + Self.anHour))
     }

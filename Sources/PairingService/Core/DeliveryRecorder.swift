@@ -2,18 +2,18 @@ internal import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Collects the sign-ins that were handed to held polls until they are written to the store, so that many share one
-/// transaction.
+/// Collects the sign-ins that were sent in responses to long polls until the store records their delivery, so that many
+/// share one transaction.
 final class DeliveryRecorder: Sendable {
-  /// How long the first sign-in waits for others.
+  /// How long the first delivered sign-in waits for others before it is written.
   ///
   /// The phone's message that the screen is signed in is delayed by the same time.
   private static let span = Duration.milliseconds(50)
   private let due = Locked<[AuthenticationID: AuthenticationRecord]>([:])
 
-  /// Adds a sign-in.
+  /// Adds a delivered sign-in.
   ///
-  /// `write` is called once, 50 ms after the first one, with all that have been added by then.
+  /// `write` is called once, 50 ms after the first one was added, with all that have been added by then.
   func add(
     _ record: AuthenticationRecord, _ write: @escaping @Sendable ([AuthenticationRecord]) async -> Void
   ) {

@@ -6,15 +6,17 @@ internal import RegentPairing
 /// before it. The lists are therefore bounded, and the oldest entries are evicted. Ages are measured with the boot
 /// clock, so that setting the wall clock cannot keep entries alive.
 struct EndedCodes: Sendable {
-  /// The limit for withdrawn codes.
+  /// The maximum number of withdrawn codes that are remembered.
   ///
   /// It is small, because only a phone that opened such a code asks for it again.
   static let mostWithdrawn = 1000
-  /// The limit for expired and denied codes.
+  /// The maximum number of expired and denied codes that are remembered.
   ///
-  /// While they are remembered, the service can tell their devices what happened.
+  /// While a code is remembered, the service can tell its device what happened to the code.
   static let mostOthers = 20_000
-  /// How long a withdrawn code is remembered at most: long enough to tell a viewer who has its page open what happened.
+  /// How long a withdrawn code is remembered at most.
+  ///
+  /// A viewer who has the code's page open can be told what happened for that long.
   static let withdrawnAge: Duration = .seconds(300)
 
   private struct End {
@@ -29,10 +31,10 @@ struct EndedCodes: Sendable {
 
   var isEmpty: Bool { withdrawn.isEmpty && others.isEmpty }
 
-  /// Adds a code.
+  /// Adds a code that has ended.
   ///
-  /// A full list drops a sixteenth of its entries at once, because moving the rest up for each new entry would let a
-  /// flood of codes cost much processor time.
+  /// A full list drops a sixteenth of its entries at once. Dropping one entry for each new one would move all others
+  /// each time, and a flood of codes would cost much processor time.
   /// - Returns: the codes that were evicted.
   mutating func add(_ id: RegistrationID, _ isWithdrawn: Bool, at now: Uptime) -> [RegistrationID] {
     let end = End(id: id, at: now)
@@ -41,7 +43,7 @@ struct EndedCodes: Sendable {
       : Self.add(end, to: &others, most: Self.mostOthers)
   }
 
-  /// Removes and returns the codes that are too old.
+  /// Removes and returns the ended codes that are too old.
   mutating func sweep(at now: Uptime) -> [RegistrationID] {
     Self.removeOld(&withdrawn, Self.withdrawnAge, at: now)
       + Self.removeOld(&others, CodeLifetime.longest.span + CodeLifetime.remembrance, at: now)

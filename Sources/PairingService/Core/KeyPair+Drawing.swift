@@ -8,7 +8,7 @@ internal import RegentPairing
 private let lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 extension KeyPair {
-  /// Generates a pair.
+  /// Generates a key pair.
   ///
   /// `isBoxes` marks a pair that belongs to a single box.
   static func drawn(

@@ -2,11 +2,11 @@ internal import RegentJSON
 package import RegentPairing
 internal import RegentPlatform
 
-/// When each key pair last signed a call, to the minute, for `key list`.
+/// The time at which each key pair last signed a request, to the minute, for `key list`.
 ///
-/// Kept in memory, because calls write nothing to the store; ``Upkeep`` stores it from time to time.
+/// The times are kept in memory, because requests write nothing to the store. ``Upkeep`` stores them from time to time.
 package final class KeyUseTimes: Sendable {
-  /// A use less than this after the last one is not noted.
+  /// A use of a key pair that follows the last noted one within this time is not noted.
   private static let grain: Duration = .seconds(60)
   private let uses: Locked<[PublicKey: Instant]>
 
@@ -23,20 +23,20 @@ package final class KeyUseTimes: Sendable {
     return uses
   }
 
-  /// Whether a use at `now` must be noted after one at `last`.
+  /// Whether a use of a key pair at `now` must be noted, when the last noted use was at `last`.
   ///
-  /// A `last` in the future was noted while the clock was wrong.
+  /// A `last` in the future was noted while the clock was wrong, so it is replaced.
   static func isNews(after last: Instant, at now: Instant) -> Bool { last > now || now.since(last) >= grain }
 
-  /// Merges what another node has stored; the later use of each key counts.
+  /// Merges the times that another node has stored; the later use of each key pair counts.
   package func learn(_ text: String) {
     let others = Self.uses(in: text)
     uses.withLock { $0.merge(others) { max($0, $1) } }
   }
 
-  /// Notes that a key pair signed a call.
+  /// Notes that a key pair signed a request.
   ///
-  /// Only for keys that exist; otherwise a client could fill the table.
+  /// Call it only for key pairs that exist; otherwise a client could fill the table.
   package func note(_ key: PublicKey, at now: Instant) {
     uses.withLock { uses in
       if let last = uses[key], !Self.isNews(after: last, at: now) { return }
@@ -44,12 +44,12 @@ package final class KeyUseTimes: Sendable {
     }
   }
 
-  /// The last known use of a key.
+  /// The last known time at which a key pair signed a request; nil when none is known.
   package func of(_ key: PublicKey) -> Instant? { uses.withLock { $0[key] } }
 
-  /// The last uses of these keys.
+  /// The times at which these key pairs last signed a request.
   ///
-  /// All other keys are removed from the table.
+  /// All other key pairs are removed from the table.
   package func all(of keys: some Sequence<PublicKey>) -> [PublicKey: Instant] {
     let keys = Set(keys)
     return uses.withLock { uses in
@@ -58,7 +58,7 @@ package final class KeyUseTimes: Sendable {
     }
   }
 
-  /// The uses as text, which ``init(keptAs:)`` reads back.
+  /// Encodes the times at which key pairs last signed a request as text, which ``init(keptAs:)`` reads.
   package static func text(of uses: [PublicKey: Instant]) -> String {
     let members = uses.sorted { $0.key < $1.key }.map {
       JSONObject.Member($0.key.text, .integer($0.value.milliseconds))

@@ -31,23 +31,25 @@ package struct KeyedHasher: Sendable {
 
   package func code(_ code: RegistrationCode) -> CodeHash { hash(codes.code(code.letters)) }
 
-  /// The secret in the link of a code.
+  /// The secret in a code's link, which the QR code contains.
   ///
-  /// It is derived from the code, so every node computes the same one, also after a restart, and nothing is stored.
+  /// It is derived from the code, so every node computes the same secret, also after a restart, and nothing is stored.
   package func linkSecret(_ code: RegistrationCode) -> LinkSecret {
     guard let secret = LinkSecret(links.code(code.letters)) else { preconditionFailure("SHA-256 has 32 bytes") }
     return secret
   }
 
-  /// Whether the code came with the secret of its link.
+  /// Whether a phone sent the code together with the right secret of its link.
   ///
-  /// Only this service can make that secret, so the phone opened the link instead of guessing the code.
+  /// Only this service can make that secret, so the phone opened the link, and did not guess the code.
   func isScanned(_ scanned: ScannedCode) -> Bool {
     guard let secret = scanned.secret else { return false }
     return constantTimeEqual(Array(secret.text.utf8), Array(linkSecret(scanned.code).text.utf8))
   }
 
-  /// A number that identifies a wrong code, the same at every node, without revealing the code.
+  /// A number that identifies a wrong code.
+  ///
+  /// It is the same at every node and does not reveal the code.
   func mark(of guess: String) -> Int64 {
     codes.code(guess).prefix(8).reduce(0) { $0 << 8 | Int64($1) }
   }
@@ -55,9 +57,9 @@ package struct KeyedHasher: Sendable {
   /// The hash of a bearer token, such as a cookie or a client secret.
   package func token(_ text: String) -> TokenHash { hash(tokens.code(text)) }
 
-  /// Whether a text is the bearer token with this hash.
+  /// Whether a text is the bearer token with this stored hash.
   ///
-  /// False without a hash, in the same time, so that timing does not reveal which tokens exist.
+  /// When there is no hash, the answer is false after the same time, so that timing does not reveal which tokens exist.
   package func isToken(_ text: String, _ kept: TokenHash?) -> Bool {
     let hash = token(text)
     let isSame = constantTimeEqual(hash.bytes, kept?.bytes ?? [UInt8](repeating: 0, count: 32))
@@ -66,20 +68,22 @@ package struct KeyedHasher: Sendable {
 
   /// The hash of a device id.
   ///
-  /// The bytes are hashed: two Unicode spellings of the same letter are two devices.
+  /// The id's bytes are hashed, so two Unicode spellings of the same letter are two devices.
   package func device(_ device: DeviceID) -> DeviceHash { hash(devices.code(device.text)) }
 
-  /// The hash of the device code that an OAuth client got, which identifies its device.
+  /// The hash of the device code that an OAuth client got.
   ///
-  /// It has its own key, so that no device id in a call of protocol V1 has the same hash. Otherwise, an attacker with
-  /// an app's credential could send the device code as a device id and get everything that the viewer may watch,
-  /// whatever the client is allowed.
+  /// It takes the place of a device id.
+  ///
+  /// It is made with a key of its own, so that no device id in a request of protocol V1 has the same hash. Otherwise an
+  /// attacker with an app's credential could send the device code as a device id, and get everything that the viewer
+  /// may watch, whatever the client is allowed.
   func deviceCode(_ device: DeviceID) -> DeviceHash { hash(deviceCodes.code(device.text)) }
 
-  /// The hash under which the name of a sign-in's screen is stored.
+  /// The hash under which the name of a screen is stored (a screen is a device with a requestor's app and a viewer).
   ///
-  /// The device id alone would not do, because the app chooses it: one app could rename another's screens, and the next
-  /// viewer on a device could read the name that the last viewer gave it.
+  /// The device id alone does not suffice, because the app chooses it. One app could rename another's screens, and the
+  /// next viewer on a device could read the name that the last viewer gave it.
   package func screen(of record: AuthenticationRecord) -> ScreenHash {
     let authentication = record.authentication
     var fields = FramedFields(purpose: "screen", version: 1)
@@ -95,8 +99,8 @@ package struct KeyedHasher: Sendable {
 
   /// The id by which the apps of one requestor know a viewer.
   ///
-  /// It never changes, and it is different for each requestor, so that two requestors cannot find out which viewers
-  /// they share.
+  /// It never changes. It is different for each requestor, so that two requestors cannot find out which viewers they
+  /// share.
   package func userID(of viewer: Viewer, device: DeviceHash, at requestor: RequestorID)
     -> String
   {
@@ -104,7 +108,7 @@ package struct KeyedHasher: Sendable {
     fields.append(requestor.text)
     fields.append(viewer.provider.text)
     fields.append(viewer.account?.text)
-    // Without an account, the box is all that is known of the viewer.
+    // A guest has no account, so the id is made from the box.
     if viewer.account == nil { fields.append(device.bytes) }
     return Hex.encode(viewers.code(fields.bytes))
   }
@@ -116,6 +120,6 @@ package struct KeyedHasher: Sendable {
 }
 
 extension Secret {
-  /// Copies bytes that a store returned.
+  /// Copies the bytes of a secret that a store returned.
   package init(_ stored: StoredSecret) { self.init(copying: stored.bytes) }
 }

@@ -17,18 +17,20 @@ extension LiveCodes {
       self.init(requestor: record.requestor, device: record.deviceHash)
     }
 
-    /// Hashes the device alone, which is faster; few devices have apps of several requestors.
+    /// Hashes the device alone, which is faster and nearly as good, because few devices have apps of several
+    /// requestors.
     func hash(into hasher: inout Hasher) { hasher.combine(device) }
   }
 
-  /// The newest code of a device, with the one value that nearly all polls need, so that they need not load the code's
-  /// object.
+  /// The newest code of a device, together with the one value that nearly all polls need.
+  ///
+  /// A poll then need not load the code's object.
   struct Newest {
     let known: CachedCode
-    /// The time until which the answer to a poll is "not yet": the code is pending and the device has no earlier
-    /// sign-in.
+    /// The time until which a poll is answered with "not yet", because the code is pending and the device has no
+    /// earlier sign-in.
     ///
-    /// Nil when that is not the case or not known.
+    /// Nil when the code is not pending, or the device has an earlier sign-in or may have one.
     let waitsUntil: Instant?
 
     init(_ known: CachedCode) {
@@ -43,35 +45,38 @@ extension LiveCodes {
     var ids: [CodeHash: RegistrationID] = [:]
     /// The newest code of each device.
     ///
-    /// It holds the same object as `codes`, so that a poll reads one table only.
+    /// It holds the same objects as `codes`, so that a poll reads one table only.
     var latest: [DeviceKey: Newest] = [:]
-    /// Codes to check, by ten-second tick of the wall clock, so that no sweep walks over all codes.
+    /// The codes whose state must be checked, by ten-second interval of the wall clock, so that the clean-up need not
+    /// check all codes.
     var due: [Int64: [RegistrationID]] = [:]
-    /// Codes that wait for an approval.
+    /// The number of codes that wait for an approval.
     var pending = 0
-    /// How many devices have been signed in without a code; see ``LiveCodes/signIns``.
+    /// The number of sign-ins without a code so far; see ``LiveCodes/signIns``.
     var signIns = 0
-    /// Codes created at this node that expired since the last sweep reported them.
+    /// The number of codes created at this node that expired since the last clean-up reported it.
     var expired = 0
-    /// Withdrawn, expired and denied codes, by requestor.
+    /// The withdrawn, expired and denied codes, by requestor.
     var ended: [RequestorID: EndedCodes] = [:]
-    /// Codes to evict at a minute of the boot clock: the wall clock may stand still, or be set back by a year.
+    /// The codes to evict, by minute of the boot clock.
+    ///
+    /// The wall clock is not used, because it may stand still, or be set back by a year.
     var ages: [Int64: [RegistrationID]] = [:]
-    /// The number of entries in `due` and `ages`.
+    /// The number of entries in `due` and `ages` together.
     var entries = 0
-    /// Codes that memory evicted before their end and that the store must still delete.
+    /// Codes that memory has evicted to limit its size, and that the store must still delete.
     var given: [RegistrationID] = []
-    /// Bytes of what devices reported about themselves, in all codes together.
+    /// The number of bytes that devices' reports about themselves take in all codes together.
     var described = 0
-    /// Codes that the store is approving at this moment, with the number of running approvals.
+    /// Codes that the store is approving at this moment, with the number of running approvals of each.
     var approving: [RegistrationID: Int] = [:]
-    /// For how long after its end a code is still reported as pending; zero with a store of its own.
+    /// For how long after its expiry a code is still reported as pending; zero when no other node shares the store.
     var doubt = Duration.zero
   }
 }
 
 extension LiveCodes.Tables {
-  /// Adds a code, or a later state of a known code.
+  /// Adds a code, or replaces a known code by a later state of it.
   mutating func put(_ known: LiveCodes.CachedCode, _ clock: ServiceClock) {
     let record = known.record
     let before = codes[record.id]?.record
@@ -95,8 +100,8 @@ extension LiveCodes.Tables {
     noteEnd(of: record, clock.uptime)
   }
 
-  /// Puts a code that ended without an approval on the list of its requestor, and evicts the codes for which that list
-  /// has no room.
+  /// Puts a code that ended without an approval on its requestor's list of ended codes, and evicts the codes for which
+  /// the list has no room.
   mutating func noteEnd(of record: RegistrationRecord, _ now: Uptime) {
     guard record.flow.state.cameToNothing else { return }
     let isWithdrawn = record.flow.state == .withdrawn
@@ -105,18 +110,19 @@ extension LiveCodes.Tables {
     }
   }
 
-  /// Evicts a code before its end if its state satisfies `isMeant`, and puts it on the list of codes for the store to
-  /// delete.
+  /// Evicts a code if its state satisfies `isMeant`, and puts it on the list of codes that the store must delete.
   mutating func letGo(_ id: RegistrationID, if isMeant: (PairingState) -> Bool = { _ in true }) {
     guard let known = codes[id], isMeant(known.record.flow.state) else { return }
     drop(known)
-    // The list fills only while the store cannot write, and then no new codes come either. Codes for which it has no
-    // room stay in the store and are loaded again after a restart.
+    // The list fills up only while the store cannot write, and then no new codes are made either. Codes for which the
+    // list has no room stay in the store and are loaded again after a restart.
     if given.count < LiveCodes.mostGiven { given.append(id) }
     compact()
   }
 
-  /// Removes evicted codes from `due` and `ages`: with codes that live ten hours, millions of entries would collect.
+  /// Removes the entries of evicted codes from `due` and `ages`.
+  ///
+  /// With codes that live ten hours, millions of such entries would collect.
   ///
   /// It runs only when there are many times more entries than codes, so that the cost for each entry is a few steps.
   private mutating func compact() {
@@ -127,8 +133,9 @@ extension LiveCodes.Tables {
     entries = (due.values.reduce(0) { $0 + $1.count }) + ages.values.reduce(0) { $0 + $1.count }
   }
 
-  /// The store's answer whether a device is signed in, or nil when that answer may be outdated: it was "no", and a
-  /// device has been signed in without a code since.
+  /// Returns the store's answer whether a device is signed in, or nil when a "no" may be outdated.
+  ///
+  /// It may be outdated if any device has been signed in without a code since the store was asked.
   func believed(_ isSignedIn: Bool?, asOf signIns: Int?) -> Bool? {
     guard isSignedIn == false, let signIns, signIns != self.signIns else { return isSignedIn }
     return nil
@@ -141,7 +148,7 @@ extension LiveCodes.Tables {
     if latest[key]?.known === before { latest[key] = LiveCodes.Newest(known) }
   }
 
-  /// The state of a code at this time, which becomes `expired` when its end has passed.
+  /// The state of a code at this time; it becomes `expired` when its lifetime is over.
   ///
   /// After a client was told that the code expired, the code stays expired, even when the wall clock is set back. While
   /// the store is approving the code, it is reported as pending: a device that is told "expired" stops polling and
@@ -164,9 +171,11 @@ extension LiveCodes.Tables {
     return settled
   }
 
-  /// - Returns: false when no entry is due any more.
+  /// Expires or evicts up to `limit` codes whose time has come by the wall clock.
+  ///
+  /// - Returns: false when no code is due any more.
   mutating func sweep(at now: Instant, _ uptime: Uptime, limit: Int) -> Bool {
-    // Search the existing keys: after a jump of the clock, there may be millions of ticks in between.
+    // Searches the existing keys: after a jump of the clock, there may be millions of ten-second intervals in between.
     guard let tick = due.keys.filter({ $0 <= now.tick }).min() else { return false }
     for _ in 0..<limit {
       guard let id = due[tick]?.popLast() else {
@@ -180,9 +189,9 @@ extension LiveCodes.Tables {
     return true
   }
 
-  /// Evicts codes that are too old by the boot clock, whatever the wall clock shows.
+  /// Evicts up to `limit` codes that are too old by the boot clock, whatever the wall clock shows.
   ///
-  /// - Returns: false when no entry is due any more.
+  /// - Returns: false when no code is due any more.
   mutating func sweepAges(at now: Uptime, limit: Int) -> Bool {
     for requestor in Array(ended.keys) {
       for id in ended[requestor]?.sweep(at: now) ?? [] { letGo(id) { $0.cameToNothing } }
@@ -215,10 +224,10 @@ extension LiveCodes.Tables {
 }
 
 extension RegistrationRecord {
-  /// Whether a device's poll is answered with this code instead of `other`, which the device had before.
+  /// Whether this code, instead of the device's code `other`, decides the response to the device's polls.
   ///
-  /// A device has at most one pending code. Two codes that were created at the same time are not always reported in
-  /// their order.
+  /// A device has at most one pending code. Two codes that were created at the same time are not always reported here
+  /// in their order.
   fileprivate func takesThePlace(of other: RegistrationRecord) -> Bool {
     if id == other.id { return true }
     let (mine, theirs) = (flow.state.isPending, other.flow.state.isPending)
@@ -227,9 +236,9 @@ extension RegistrationRecord {
 }
 
 extension Instant {
-  /// Ten seconds.
+  /// The number of the ten-second interval in which the time lies.
   ///
-  /// A code that no client asks about is counted as pending for up to this long after its end.
+  /// A code that no client asks about is counted as pending for up to this long after its expiry.
   fileprivate var tick: Int64 { milliseconds / 10_000 }
 }
 
@@ -248,17 +257,17 @@ extension Uptime {
 }
 
 extension RegistrationRecord {
-  /// Bytes of what the device reported about itself.
+  /// The number of bytes that the device's report about itself takes.
   fileprivate var described: Int { device.text.utf8.count + about.size }
 }
 
 extension PairingFlow {
-  /// Whether this is a later state of the same code.
+  /// Whether this is a later state of the code than `other`.
   ///
   /// A claim with a longer lease counts as later.
   func isNewer(than other: PairingFlow) -> Bool {
     if sequence != other.sequence { return sequence > other.sequence }
-    // `expired` was derived in memory from the clock, so a state that the store wrote for the same step replaces it.
+    // Memory computed `expired` from the clock. A final state that the store wrote for the same step replaces it.
     if case .expired = other.state { return state.status != .expired && !state.isPending }
     guard case .claimed(let mine) = state, case .claimed(let theirs) = other.state else {
       return false

@@ -2,24 +2,24 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// The codes in memory, from which polls are answered without reading the disk.
+/// The registration codes in memory, from which polls are answered without reading the store.
 ///
-/// The store has the durable rows; this cache holds the last state that the store returned. `CodeTransitions` and
+/// The store has the durable rows. This cache holds the last state that the store returned. `CodeTransitions` and
 /// `SignInTransitions` report every change here, and a restart loads the cache again.
 package final class LiveCodes: Sendable {
-  /// A code with what is known about its device.
+  /// A code in memory, with what is known about its device.
   ///
   /// It is a class because every poll gets one: a record has so many fields that copying it would cost more than the
   /// rest of the poll. Objects are immutable; a change creates a new one.
   package final class CachedCode: Sendable {
     /// Whether the device has an earlier sign-in; nil while the store has not been asked.
     ///
-    /// Declared before `record`, whose first field is the flow, so that the fields that a poll reads are adjacent in
-    /// memory.
+    /// It is declared before `record`, whose first field is the flow, so that the fields that a poll reads are adjacent
+    /// in memory.
     package let hasEarlierSignIn: Bool?
-    /// Whether the code was created at this node or loaded at its start.
+    /// Whether the code was created at this node or loaded at the node's start.
     ///
-    /// When several nodes know a code, only this one counts its end.
+    /// Several nodes may have a code in memory, but only this one counts how it ended.
     let isOwn: Bool
     package let record: RegistrationRecord
 
@@ -29,41 +29,41 @@ package final class LiveCodes: Sendable {
       self.isOwn = isOwn
     }
 
-    /// The same code in another state.
+    /// A copy of the code in another state.
     func moved(to record: RegistrationRecord, hasEarlierSignIn: Bool?) -> CachedCode {
       CachedCode(record, hasEarlierSignIn: hasEarlierSignIn, isOwn: isOwn)
     }
   }
 
-  /// The limit for what devices report about themselves, in all codes together: 64 MiB.
+  /// The maximum number of bytes for devices' reports about themselves, in all codes together: 64 MiB.
   private static let mostDescribed = 64 << 20
-  /// How many evicted codes may wait for their deletion in the store.
+  /// The maximum number of evicted codes that wait for their deletion in the store.
   static let mostGiven = 50_000
   private let tables = Locked(Tables())
   private let clock: ServiceClock
 
-  /// Creates an empty cache; `isShared` says that other nodes may approve the codes.
+  /// Creates an empty cache of codes; `isShared` says that other nodes may approve them.
   package init(clock: ServiceClock, isShared: Bool = false) {
     self.clock = clock
     if isShared { tables.withLock { $0.doubt = Self.doubt } }
   }
 
-  /// For how long after its end a code is still pending in memory when other nodes may approve it.
+  /// For how long after its expiry memory still treats a code as pending, when other nodes may approve it.
   ///
-  /// A request that read the store just before the end may still answer "not yet". A request after this time has the
+  /// A request that read the store just before the expiry may still answer "not yet". A request after this time has the
   /// store expire the code first (``CodeRefresher``).
   private static let doubt: Duration = .seconds(1)
 
-  /// How many devices have been signed in without a code.
+  /// The number of sign-ins without a code so far.
   ///
-  /// Read it, here or with ``beforePickUp(of:at:)``, before asking the store whether a device is signed in.
-  ///
-  /// The store's "no" is noted here some time after the store read it. If any device was signed in without a code in
-  /// between, it may have been this one. The "no" is then discarded, and the next poll asks the store again.
+  /// Read it, here or with ``beforePickUp(of:at:)``, before asking the store whether a device is signed in. The store's
+  /// "no" is noted here some time after the store read it. If any device was signed in without a code in between, it
+  /// may have been this one. The "no" is then discarded, and the next poll asks the store again.
   package var signIns: Int { tables.withLock { $0.signIns } }
 
-  /// Values to read before asking the store whether a device is signed in: ``signIns``, and whether the device's newest
-  /// code is approved but not delivered.
+  /// Values to read before asking the store whether a device is signed in.
+  ///
+  /// They are ``signIns``, and whether the device's newest code is approved but not delivered.
   func beforePickUp(of device: DeviceHash, at requestor: RequestorID)
     -> (signIns: Int, awaitsDelivery: Bool)
   {
@@ -73,12 +73,12 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Adds a new code, or one that was loaded from the store at the start.
+  /// Adds a code to the cache that is new, or that was loaded from the store at the start.
   package func add(_ record: RegistrationRecord, hasEarlierSignIn: Bool?, asOf signIns: Int? = nil) {
     tables.withLock { tables in
       let hasEarlierSignIn = tables.believed(hasEarlierSignIn, asOf: signIns)
-      // The withdrawal of this code by a newer one may have been noted first. The older record must not make the code
-      // pending again.
+      // A newer code may have replaced this one, and its withdrawal may have been noted first. The older record must
+      // not make the code pending again.
       if let known = tables.codes[record.id], !record.flow.isNewer(than: known.record.flow) {
         tables.replace(known, CachedCode(known.record, hasEarlierSignIn: hasEarlierSignIn, isOwn: true))
       } else {
@@ -89,7 +89,7 @@ package final class LiveCodes: Sendable {
 
   /// Notes the state of a code that a function of the store returned.
   ///
-  /// Two results may be noted in another order than the store made them; the one with the higher sequence number wins.
+  /// Two results may be noted in another order than the store made them. The one with the higher sequence number wins.
   package func note(_ record: RegistrationRecord) {
     tables.withLock { tables in
       guard let known = tables.codes[record.id] else {
@@ -98,31 +98,31 @@ package final class LiveCodes: Sendable {
       guard record.flow.isNewer(than: known.record.flow) else { return }
       if known.record.flow.state.isPending, !record.flow.state.isPending {
         tables.pending -= 1
-        // Another node has stored that the code expired.
+        // Another node has stored the expiry of this node's code, so this node counts it.
         if known.isOwn, record.flow.state == .expired { tables.expired += 1 }
       }
-      // The sign-in from an approved code replaces earlier sign-ins of the device.
+      // An approved code has led to a sign-in, so the device has one.
       let hasSignIn = record.flow.state.approval != nil ? true : known.hasEarlierSignIn
       tables.replace(known, known.moved(to: record, hasEarlierSignIn: hasSignIn))
       tables.noteEnd(of: record, clock.uptime)
     }
   }
 
-  /// Notes the state of a code that was read from the store and that another node may have written.
+  /// Notes the state of a code that was read from the store, because another node may have changed it.
   func learn(_ record: RegistrationRecord) { note(record) }
 
-  /// Notes that a device was signed in without its code.
+  /// Notes that a device was signed in without a code.
   package func noteSignIn(of device: DeviceHash, at requestor: RequestorID) {
     tables.withLock { $0.signIns += 1 }
     noteSignIn(true, of: device, at: requestor)
   }
 
-  /// Notes, on a device's newest code, whether the device is signed in; nil when that is no longer known.
+  /// Notes with a device's newest code whether the device is signed in; nil when that is no longer known.
   package func noteSignIn(
     _ isSignedIn: Bool?, of device: DeviceHash, at requestor: RequestorID, asOf signIns: Int? = nil
   ) {
     tables.withLock { tables in
-      // A "no" that may be outdated changes nothing: the sign-in made since may be this device's.
+      // An outdated "no" is not noted: if a device was signed in since the store was asked, it may have been this one.
       guard isSignedIn == nil || tables.believed(isSignedIn, asOf: signIns) != nil,
         let known = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known,
         known.hasEarlierSignIn != isSignedIn
@@ -131,9 +131,9 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Discards what is known about the sign-ins of all devices.
+  /// Discards what memory knows about the sign-ins of all devices.
   ///
-  /// The next poll of each asks the store.
+  /// The next poll of each device asks the store.
   func noteUnknownSignIns() {
     tables.withLock { tables in
       tables.signIns += 1
@@ -143,13 +143,13 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Finds a code of one requestor; codes of other requestors are not found.
+  /// Finds a code of one requestor in memory; codes of other requestors are not found.
   package func find(_ code: CodeHash, of requestor: RequestorID) -> RegistrationRecord? {
     guard let record = find(code), record.requestor == requestor else { return nil }
     return record
   }
 
-  /// Finds a code of any requestor, for the phone's pages.
+  /// Finds a code of any requestor in memory, for the phone's pages.
   package func find(_ code: CodeHash) -> RegistrationRecord? {
     let now = clock.now
     return tables.withLock { tables in
@@ -165,7 +165,7 @@ package final class LiveCodes: Sendable {
     return tables.withLock { tables in tables.codes[id].map { tables.look(at: $0, now, clock.uptime) } }
   }
 
-  /// The newest code of a device.
+  /// The newest code of a device in memory.
   package func latest(of device: DeviceHash, at requestor: RequestorID) -> CachedCode? {
     let now = clock.now
     return tables.withLock { tables in
@@ -185,23 +185,25 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Removes the codes whose rows were signed by revoked key pairs; the store no longer returns these rows.
+  /// Removes from memory the codes whose rows were signed by revoked key pairs; the store no longer returns these rows.
   package func forget(signedBy rowKeys: Set<PublicKey>) {
     tables.withLock { tables in
       for known in tables.codes.values where rowKeys.contains(known.record.rowKey) { tables.drop(known) }
     }
   }
 
-  /// Removes a code that the store no longer has.
+  /// Removes from memory a code that the store no longer has.
   package func forget(_ id: RegistrationID) {
     tables.withLock { tables in
       if let known = tables.codes[id] { tables.drop(known) }
     }
   }
 
-  /// Call this before the store approves a code: until ``endApproval(of:)``, the code is not reported as expired.
+  /// Call this before the store approves a code.
   ///
-  /// - Returns: false when the code has expired; every later request is told so as well.
+  /// Until ``endApproval(of:)``, memory does not report the code as expired.
+  ///
+  /// - Returns: false when the code has expired. Every later request is then told that it has expired.
   func beginApproval(of id: RegistrationID, at now: Instant) -> Bool {
     tables.withLock { tables in
       if let known = tables.codes[id], case .expired = tables.look(at: known, now, clock.uptime).record.flow.state {
@@ -212,7 +214,7 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Call this after the result of the approval was noted here.
+  /// Call this after the approved code was noted here (``note(_:)``).
   func endApproval(of id: RegistrationID) {
     tables.withLock { tables in
       let left = tables.approving[id, default: 1] - 1
@@ -223,7 +225,7 @@ package final class LiveCodes: Sendable {
   /// The ids of all codes in memory.
   var ids: [RegistrationID] { tables.withLock { Array($0.codes.keys) } }
 
-  /// Takes the evicted codes that the store must still delete, when there are at least `count`.
+  /// Removes and returns the evicted codes that the store must still delete, when there are at least `count`.
   func takeGiven(atLeast count: Int = 1) -> [RegistrationID] {
     tables.withLock { tables in
       guard tables.given.count >= count else { return [] }
@@ -232,17 +234,17 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// Returns codes that the store failed to delete, for the next attempt.
+  /// Puts evicted codes back that the store failed to delete, for the next attempt.
   func giveBack(_ given: [RegistrationID]) {
     tables.withLock { $0.given += given.prefix(max(0, Self.mostGiven - $0.given.count)) }
   }
 
-  /// Whether what another device reports about itself may be stored.
+  /// Whether memory has room for what one more device reports about itself.
   ///
   /// A code works without it.
   package var hasRoomForDescriptions: Bool { tables.withLock { $0.described < Self.mostDescribed } }
 
-  /// The pending codes that OAuth clients asked for.
+  /// The pending codes that OAuth clients requested, by client.
   func pendingOfClients() -> [ClientID: [RegistrationID]] {
     tables.withLock { tables in
       tables.codes.values.reduce(into: [:]) { codes, known in
@@ -252,7 +254,7 @@ package final class LiveCodes: Sendable {
     }
   }
 
-  /// The number of entries in the tables that say when to check which code.
+  /// The number of entries in the tables that say when each code must be checked.
   var notes: Int { tables.withLock { $0.entries } }
 
   /// The number of codes in memory, in any state.
@@ -263,11 +265,11 @@ package final class LiveCodes: Sendable {
   /// It includes codes that expired up to some seconds ago.
   package var pending: Int { tables.withLock { $0.pending } }
 
-  /// Removes codes that have ended.
+  /// Removes codes that have ended from memory.
   ///
   /// - Returns: how many codes expired since the last call.
   package func sweep(at now: Instant) -> Int {
-    // In batches of 500, so that no poll waits while a whole minute's codes are processed.
+    // Codes are processed in batches of 500, so that no poll waits while a whole minute's codes are processed.
     let uptime = clock.uptime
     while tables.withLock({ $0.sweep(at: now, uptime, limit: 500) }) {}
     while tables.withLock({ $0.sweepAges(at: uptime, limit: 500) }) {}

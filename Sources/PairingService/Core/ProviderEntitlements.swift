@@ -1,8 +1,8 @@
 package import RegentPairing
 
-/// The entitlement rules of one provider, indexed by scope.
+/// The entitlement rules of one provider, indexed by the viewers to whom they apply.
 ///
-/// A provider may have a rule for each of its accounts; a decision reads only those of one viewer.
+/// A provider may have a rule for each of its accounts; a decision reads only the rules of one viewer.
 package struct ProviderEntitlements: Sendable {
   private var everybody: [Entitlement] = []
   private var households: [HouseholdID: [Entitlement]] = [:]
@@ -20,9 +20,7 @@ package struct ProviderEntitlements: Sendable {
 
   package static let none = ProviderEntitlements([])
 
-  /// The rules that apply to a viewer.
-  ///
-  /// For a guest, these are the rules for everybody.
+  /// The rules that apply to the viewer with this account; for a guest (nil), the rules that apply to all viewers.
   package func about(_ account: Account?) -> [Entitlement] {
     guard let account else { return everybody }
     let own = accounts[account.name] ?? []

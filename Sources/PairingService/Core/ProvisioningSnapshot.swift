@@ -4,16 +4,16 @@ package import PairingStore
 internal import RegentPlatform
 import Synchronization
 
-/// An immutable copy of the provisioning in memory, with keys that are ready to use.
+/// An immutable copy in memory of all provisioning records (those that operators make), with prepared keys.
 package final class ProvisioningSnapshot: Sendable {
-  /// A requestor's key for signed calls, with what verifying a signature needs.
+  /// A requestor's key for signed requests, with all that verifying a signature needs.
   package final class CallKey: Sendable {
     package let pair: KeyPair
-    /// The secret as a key for HMAC-SHA1, the signature method of older clients.
+    /// The key pair's secret as a key for HMAC-SHA1, the signature method of older clients.
     package let sha1: HMACKey
-    /// The secret as a key for HMAC-SHA256, the signature method of this service.
+    /// The key pair's secret as a key for HMAC-SHA256, the signature method of this service.
     package let sha256: HMACKey
-    /// The requestor's policy for checking signed calls.
+    /// The requestor's policy for checking signed requests.
     package let policy: SignaturePolicy
     private let notedUse = Atomic(Int64.min)
 
@@ -27,9 +27,9 @@ package final class ProvisioningSnapshot: Sendable {
       self.policy = policy
     }
 
-    /// Whether a use must be noted in `KeyUseTimes`.
+    /// Whether the present use of the key must be noted in `KeyUseTimes`.
     ///
-    /// One atomic read, which saves locking that table on nearly every call.
+    /// One atomic read saves locking that table on nearly every request.
     package func hasToNoteUse(at now: Instant) -> Bool {
       let last = Instant(milliseconds: notedUse.load(ordering: .relaxed))
       guard KeyUseTimes.isNews(after: last, at: now) else { return false }
@@ -38,24 +38,24 @@ package final class ProvisioningSnapshot: Sendable {
     }
   }
 
-  /// A provider of a requestor, with the integration between them.
+  /// A provider that viewers of a requestor can choose, with the integration between the two.
   package struct Choice: Sendable {
     package let provider: Provider
     package let integration: Integration
 
-    /// Whether the provider currently signs every viewer in (degradation).
+    /// Whether the provider currently signs every viewer in (degradation: the provider is out of order).
     package var letsEverybodyIn: Bool {
       integration.degradation == .authenticateEverybody && provider.hasAccounts
     }
   }
 
-  /// The stored records.
+  /// The provisioning records (those that operators make) as the store returned them.
   package let records: Provisioning
-  /// The key pairs for signed calls, without revoked ones, by public key.
+  /// The key pairs for signed requests by public key, without revoked ones.
   package let callKeys: [PublicKey: CallKey]
   /// The enabled providers of each requestor, in the order in which pages list them: featured first, then by name.
   package let choices: [RequestorID: [Choice]]
-  /// The providers that currently sign every viewer in, by requestor.
+  /// The providers that currently sign every viewer in because they are out of order (degradation), by requestor.
   ///
   /// Requestors without such a provider have no entry.
   package let openProviders: [RequestorID: [Choice]]
@@ -87,12 +87,12 @@ package final class ProvisioningSnapshot: Sendable {
 
   package func requestor(_ id: RequestorID) -> Requestor? { records.requestors[id] }
 
-  /// The key pair that signs a requestor's new rows.
+  /// The key pair that signs a requestor's new database rows.
   package func rowKey(of id: RequestorID) -> PublicKey? { rowKeys[id] }
 
   package func rules(of provider: ProviderID) -> ProviderEntitlements { rules[provider] ?? .none }
 
-  /// A provider that is enabled for a requestor.
+  /// A provider that is enabled for a requestor; nil when it is not.
   package func choice(_ provider: ProviderID, of requestor: RequestorID) -> Choice? {
     choices[requestor]?.first { $0.provider.id == provider }
   }
@@ -110,7 +110,7 @@ extension Provider {
 package final class ProvisioningCache: Sendable {
   private struct ProvisioningCacheState {
     var current: ProvisioningSnapshot
-    /// The number of the read that produced `current`.
+    /// The number of the read from the store that produced `current`.
     ///
     /// The result of an earlier read that finishes later is discarded.
     var installed = 0
@@ -120,7 +120,7 @@ package final class ProvisioningCache: Sendable {
   private let store: any ProvisioningStore
   private let state: Locked<ProvisioningCacheState>
 
-  /// Reads the provisioning from the store.
+  /// Reads the provisioning records from the store.
   package init(_ store: any ProvisioningStore) async throws(StoreError) {
     self.store = store
     state = Locked(ProvisioningCacheState(current: ProvisioningSnapshot(try await store.provisioning())))
@@ -129,9 +129,9 @@ package final class ProvisioningCache: Sendable {
   /// The snapshot of the last read.
   package var now: ProvisioningSnapshot { state.withLock { $0.current } }
 
-  /// Reads the store again; see ``ServiceCore/refreshProvisioning()``.
+  /// Reads the provisioning records again; see ``ServiceCore/refreshProvisioning()``.
   ///
-  /// - Returns: the row keys that were revoked since the last read.
+  /// - Returns: the key pairs for signing rows that were revoked since the last read.
   fileprivate func refresh() async throws(StoreError) -> Set<PublicKey> {
     let turn = state.withLock { state in
       state.started += 1
@@ -152,10 +152,10 @@ package final class ProvisioningCache: Sendable {
 }
 
 extension ServiceCore {
-  /// Reads the provisioning again, so that every route uses what an operator changed.
+  /// Reads the provisioning records again, so that every route uses what an operator changed.
   package func refreshProvisioning() async throws(StoreError) {
     let revoked = try await provisioning.refresh()
-    // The store rejects all rows that these keys signed.
+    // The store rejects all rows that the revoked keys signed, so their codes must not stay in memory.
     if !revoked.isEmpty { codes.forget(signedBy: revoked) }
   }
 }

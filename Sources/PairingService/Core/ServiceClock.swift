@@ -3,17 +3,17 @@ internal import RegentPlatform
 
 /// The wall clock and the boot clock of the service.
 ///
-/// Everything else gets the time as an argument, so that tests can set it.
+/// All other code gets the time from here or as an argument, so that tests can set it.
 package struct ServiceClock: Sendable {
   private let wall: @Sendable () -> Instant
   private let boot: @Sendable () -> Uptime
 
-  /// The machine's clocks.
+  /// The clocks of the machine.
   package static let machine = ServiceClock(
     wall: { Instant(milliseconds: Clocks.wallMilliseconds()) },
     boot: { Uptime(milliseconds: Int64(Clocks.bootNanoseconds() / 1_000_000)) })
 
-  /// Clocks for tests.
+  /// Makes clocks that tests can set.
   package init(
     wall: @escaping @Sendable () -> Instant, boot: @escaping @Sendable () -> Uptime
   ) {
@@ -21,10 +21,10 @@ package struct ServiceClock: Sendable {
     self.boot = boot
   }
 
-  /// The wall clock, for expiry times.
+  /// The present time of the wall clock, for expiry times.
   package var now: Instant { wall() }
 
-  /// The boot clock, for intervals and rate limits.
+  /// The present time of the boot clock, for intervals and rate limits.
   ///
   /// Setting the wall clock does not change it.
   package var uptime: Uptime { boot() }

@@ -12,34 +12,34 @@ package final class ServiceCore: Sendable {
   package let store: any Store
   package let clock: ServiceClock
   package let log: ServiceLog
-  /// Logs failures of the store.
+  /// Logs failures of the store, without one line for each refused request.
   package let storeTrouble: StoreTrouble
-  /// Hashes of secret values.
+  /// Hashes secret values.
   package let hasher: KeyedHasher
   package let provisioning: ProvisioningCache
   package let codes: LiveCodes
-  /// Reads codes from the store when other nodes may have changed them.
+  /// Reads codes from the store when another node may have changed them.
   package let codeLooks: CodeRefresher
-  /// Whether this node's feed of other nodes' changes is up to date.
+  /// Whether this node still learns of other nodes' changes.
   package let nodeNews: NodeNews
-  /// Requests that are held (long polls).
+  /// The long polls that wait for an answer.
   package let waiters: Waiters
-  /// Whether this node accepts no more long polls because it will be stopped.
+  /// Whether this node accepts no more long polls, because it will be stopped.
   package let drain: Drain
   package let lastUses: LastUseTimes
   package let keyUses: KeyUseTimes
-  /// Changes codes in the store and in memory, then wakes held requests.
+  /// Changes codes in the store and in memory, then completes long polls.
   package let codeTransitions: CodeTransitions
-  /// Creates, picks up and ends sign-ins in the store and in memory, then counts them.
+  /// Creates, reads and ends sign-ins in the store and in memory, then counts them.
   package let signInTransitions: SignInTransitions
-  /// Stores what viewers decide about the apps of boxes, then wakes the box's held requests.
+  /// Stores what viewers decide about the apps of boxes, then completes the box's long polls.
   package let boxDecisions: BoxDecisions
   package let metrics: ServiceMetrics
   /// Writes audit lines that belong to no transaction.
   package let audit: AuditTrail
-  /// Rate limits for requests and wrong codes.
+  /// Rate limits for requests, and limits for wrong codes.
   package let limits: RequestLimits
-  /// The last proxy that the settings do not name.
+  /// The last proxy whose requests reached the service although the settings do not name it.
   package let undeclaredProxy = UndeclaredProxy()
   /// The clocks of boxes, as their requests report them.
   package let boxClocks = BoxClocks()
@@ -48,31 +48,33 @@ package final class ServiceCore: Sendable {
   /// Why the next start of this service would fail, for example because the master key file is missing; nil when no
   /// reason is known.
   package let nextStartProblem = Locked<String?>(nil)
-  /// The time that decides what is deleted for its age.
+  /// The time by which the service decides which data is old enough to be deleted.
   package let age: SharedRetentionClock
-  /// The nonces of signed calls, to detect replays.
+  /// Remembers the used nonces of signed requests, to detect replays.
   package let nonces: UsedNonces
   /// Checks signed headers and access tokens.
   package let credentials: Credentials
-  /// Access tokens of registered clients.
+  /// Issues and verifies the access tokens of registered clients.
   package let accessTokens: AccessTokens
-  /// Keys that sign media tokens.
+  /// The keys that sign media tokens.
   package let mediaKeys: SigningKeys
-  /// What the OAuth endpoints need.
+  /// The keys, caches and limits of the OAuth endpoints.
   package let oauth: OAuthParts
   /// Checks the software statements of registered applications.
   package let statements: SoftwareStatements
-  /// Requestors without a certificate whose apps send a signed requestor id.
+  /// Remembers requestors without a certificate whose apps send a signed requestor id.
   package let missingCertificates = MissingCertificates()
-  /// The requests that apps pass to their box to be signed in by its account.
+  /// The requests that apps pass to their box so that the box's account signs them in.
   package let profileRequests: ProfileRequests
-  /// The tickets with which a device that signs out also ends the session of the browser that approved it.
+  /// The tickets of devices that sign out.
+  ///
+  /// With a ticket, the session of the browser that approved the device ends as well.
   package let logoutTickets: LogoutTickets
   package let passwords: PasswordHasher
-  /// The other hash formats and work factors in which passwords at each provider are stored.
+  /// The formats and work factors of the stored password hashes at each provider that differ from the usual one.
   let passwordForms: PasswordForms
 
-  /// Loads the caches and keys from the store.
+  /// Reads the caches and keys from the store and makes all parts of the service.
   package init(
     _ options: ServiceOptions, store: any Store, clock: ServiceClock = .machine,
     log: ServiceLog = .silent, passwords: Argon2Parameters = .standard
@@ -93,8 +95,8 @@ package final class ServiceCore: Sendable {
     boxDecisions = BoxDecisions(store, waiters, clock: clock)
     let node = store.isShared ? options.node : nil
     let ownDay = try await store.keptNumbers(.day, of: node)
-    // Only this node's own numbers, not those from before the service had nodes: every node would continue from those,
-    // and they would be counted several times.
+    // Each node continues from its own counters. Counters from before the service had nodes are not used: every node
+    // would continue from those, and they would be counted several times.
     metrics = ServiceMetrics(clock, kept: ownDay)
     age = SharedRetentionClock(
       clock, keptAs: try await store.keptTime(asNode: node, at: clock.now),
@@ -129,11 +131,11 @@ package final class ServiceCore: Sendable {
     profileRequests = try await ProfileRequests(store, issuer: options.publicURL)
     self.passwords = try PasswordHasher(passwords)
     passwordForms = try await PasswordForms(store, own: passwords)
-    // When several nodes share a store, each node loads a code only when a client asks it for that code.
+    // Nodes that share a store do not load all codes. Each loads a code when a client asks for it.
     if !store.isShared { try await loadCodes() }
   }
 
-  /// The node under whose name numbers are stored; nil with a store of its own.
+  /// The node under whose name counters are stored; nil when only this process uses the store.
   var keeper: NodeID? { store.isShared ? options.node : nil }
 
   /// The names that viewers and operators gave these screens; screens without a name have no entry.
@@ -146,7 +148,7 @@ package final class ServiceCore: Sendable {
       uniqueKeysWithValues: screens.compactMap { id, screen in names[screen].map { (id, $0) } })
   }
 
-  /// Loads all codes in pages of 1,000.
+  /// Loads all codes from the store into memory, in pages of 1,000.
   ///
   /// While one page is put into memory, the next is read and its rows are verified.
   private func loadCodes() async throws {
@@ -161,28 +163,30 @@ package final class ServiceCore: Sendable {
 }
 
 extension Store {
-  /// What this node has stored; for a new node, what the service stored before it had nodes.
+  /// The text (such as counters) that this node has stored; for a new node, the text that the service stored before it
+  /// had nodes.
   fileprivate func keptNumbers(_ kind: StoredCounters, asNode node: NodeID?) async throws(StoreError) -> String? {
     if let node, let own = try await keptNumbers(kind, of: node) { return own }
     return try await keptNumbers(kind)
   }
 
-  /// What the nodes had stored when the service still had several of them.
+  /// The texts (such as counters) that the nodes stored when the service still had several of them.
   ///
   /// Empty while the store is shared.
   fileprivate func keptByFormerNodes(_ kind: StoredCounters) async throws(StoreError) -> [String] {
     isShared ? [] : Array(try await keptNumbersOfNodes(kind).values)
   }
 
-  /// All that is stored by this node and by former nodes.
+  /// The texts (such as counters) that this node stored, and those of the service's earlier nodes.
   fileprivate func kept(_ kind: StoredCounters, asNode node: NodeID?) async throws(StoreError) -> [String] {
     let own = try await keptNumbers(kind, asNode: node)
     return try await keptByFormerNodes(kind) + [own].compactMap(\.self)
   }
 
-  /// The last trusted time, stored by this service or by its former nodes.
+  /// The latest time that the service accepted as correct in an earlier run.
   ///
-  /// Times of former nodes that are in the future are ignored.
+  /// If the service had several nodes before and has one now, it reads the times that all of them stored, except times
+  /// in the future.
   fileprivate func keptTime(asNode node: NodeID?, at now: Instant) async throws(StoreError) -> String? {
     let own = try await keptNumbers(.clock, asNode: node)
     let former = try await keptByFormerNodes(.clock).compactMap(Int64.init).filter { $0 <= now.milliseconds }.max()

@@ -3,9 +3,8 @@ internal import RegentPlatform
 
 /// The log for operators.
 ///
-/// The program decides on the format and the destination.
-///
-/// Values may come from attackers. Secrets do not reach the log, because every field is named one by one.
+/// The program decides on the format and the destination. Values may come from attackers. Secrets do not reach the log,
+/// because every logged field is listed by name in the code.
 package struct ServiceLog: Sendable {
   package enum Level: Sendable {
     case error, warning, info
@@ -18,7 +17,7 @@ package struct ServiceLog: Sendable {
     self.write = write
   }
 
-  /// The same log with a rate limit: 200 lines of each event at once, then ten a second.
+  /// A copy of this log with a rate limit: 200 lines of each event at once, then ten a second.
   ///
   /// Clients decide how often most events happen, and they must not fill the disk. Each event has its own limit, so
   /// that a frequent event does not suppress others. The number of lines left out is logged before the next line of the
@@ -41,6 +40,8 @@ package struct ServiceLog: Sendable {
     private var meter = RateMeter()
     private var leftOut = 0
 
+    /// Counts a log line against the rate limit of its event.
+    ///
     /// - Returns: how many lines were left out before this one; nil when this one is left out, too.
     mutating func take(at now: Uptime) -> Int? {
       guard case .within = meter.take(of: Self.limit, at: now) else {
@@ -55,7 +56,7 @@ package struct ServiceLog: Sendable {
   /// A log that discards all lines.
   package static let silent = ServiceLog { _, _, _ in }
 
-  /// Logs an event that needs no action.
+  /// Logs an event on which an operator need not act.
   package func info(_ event: StaticString, _ fields: (String, String)...) {
     write(.info, event, fields)
   }

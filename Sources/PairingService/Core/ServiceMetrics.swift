@@ -29,11 +29,13 @@ package final class ServiceMetrics: Sendable {
     case refreshTokensReused = "refresh_tokens_reused"
   }
 
-  /// How long viewers take from the creation of the code to their approval.
+  /// A histogram of the time that viewers take from the creation of a code to their approval.
   package struct Histogram: Sendable {
     /// The upper bounds of the buckets, in seconds.
     package static let bounds = [5, 10, 20, 30, 60, 120, 300, 600, 1800]
-    /// The number of approvals in each bucket, the last one without a bound; not cumulative.
+    /// The number of approvals in each bucket, the last bucket having no bound.
+    ///
+    /// The numbers are not cumulative.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
     package private(set) var sumMilliseconds: Int64 = 0
 
@@ -45,10 +47,10 @@ package final class ServiceMetrics: Sendable {
     }
   }
 
-  /// All counters at one moment.
+  /// The values of all counters at one moment.
   package struct Numbers: Sendable {
     package fileprivate(set) var counts: [Event: Int] = [:]
-    /// Seconds from a code to its approval.
+    /// A histogram of the seconds from the creation of a code to its approval.
     package fileprivate(set) var timeToApprove = Histogram()
 
     package subscript(event: Event) -> Int { counts[event] ?? 0 }
@@ -62,9 +64,9 @@ package final class ServiceMetrics: Sendable {
   private let state: Locked<ServiceMetricsState>
   private let clock: ServiceClock
 
-  /// Counters at zero.
+  /// Makes counters at zero.
   ///
-  /// The numbers of the day continue from `kept` when it is of today.
+  /// The day's counters continue from the stored text `kept` when it is of today.
   package init(_ clock: ServiceClock, kept: String? = nil) {
     self.clock = clock
     let now = clock.now
@@ -99,7 +101,7 @@ package final class ServiceMetrics: Sendable {
 
   package var now: Numbers { state.withLock { $0.numbers } }
 
-  /// The numbers of today.
+  /// The counters of today.
   package func today(at now: Instant) -> DayNumbers {
     state.withLock { state in
       state.day.turn(to: now)

@@ -1,16 +1,17 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// The service's ``RetentionClock``: the time that decides what is deleted for its age, and whether the machine's clock
-/// is suspected to be wrong.
+/// The service's clock for deciding what is old enough to be deleted (``RetentionClock``).
+///
+/// It also says whether the machine's clock is suspected to be wrong.
 package final class SharedRetentionClock: Sendable {
   private let clock: ServiceClock
   private let state: Locked<RetentionClock>
 
   /// Continues from the stored time.
   ///
-  /// `text` is the last trusted time in milliseconds. Without it, the time inside `day`, the stored numbers of the day,
-  /// is used: earlier versions stored only these.
+  /// `text` is the last time that was accepted as correct, in milliseconds. Without it, the time inside `day`, the
+  /// stored counters of the day, is used: earlier versions stored only those.
   init(_ clock: ServiceClock, keptAs text: String?, day: String?) {
     self.clock = clock
     let kept = text.flatMap(Int64.init).map(Instant.init(milliseconds:))
@@ -20,14 +21,14 @@ package final class SharedRetentionClock: Sendable {
         boot: clock.uptime))
   }
 
-  /// The time to use when deciding what is old enough to be deleted.
+  /// The time by which to decide what is old enough to be deleted.
   package var now: Instant {
     let (wall, boot) = (clock.now, clock.uptime)
     return state.withLock { $0.time(wall: wall, boot: boot) }
   }
 
-  /// How far ahead the machine's clock seems to be, and after how long it will be trusted nevertheless; nil while it is
-  /// trusted.
+  /// How far ahead the machine's clock seems to be, and after how long the service will trust it nevertheless; nil
+  /// while the service trusts it.
   package var doubt: (ahead: Duration, left: Duration)? {
     let (wall, boot) = (clock.now, clock.uptime)
     return state.withLock { state in
@@ -40,13 +41,16 @@ package final class SharedRetentionClock: Sendable {
 
 /// A problem with the machine's clock.
 package enum ClockTrouble: Hashable, Sendable {
-  /// The clock seems to be ahead by the first duration. If it keeps running evenly, it is trusted after `left`.
+  /// The clock seems to be ahead by the first duration.
+  ///
+  /// If it keeps running evenly, the service trusts it after `left`.
   case ahead(Duration, left: Duration)
-  /// The clock was set back to a time at which nonces were already used. Signed calls are refused for this long,
-  /// because replays could not be recognized.
+  /// The clock was set back to a time at which nonces were already used.
+  ///
+  /// Signed requests are refused for this long, because replays could not be recognized.
   case setBack(Duration)
 
-  /// A short text about the problem for health checks and operators.
+  /// A short text about the clock problem for health checks and operators.
   package var word: String {
     switch self {
     case .ahead: "ahead: nothing is deleted for its age"
@@ -56,7 +60,7 @@ package enum ClockTrouble: Hashable, Sendable {
 }
 
 extension ServiceCore {
-  /// For how much longer signed calls are refused because the clock was set back; nil when they are accepted.
+  /// For how much longer signed requests are refused because the clock was set back; nil when they are accepted.
   package var callsClosed: Duration? {
     nonces.closedUntil.map { $0.since(clock.now) }.flatMap { $0 > .zero ? $0 : nil }
   }

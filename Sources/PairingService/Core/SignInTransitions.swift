@@ -1,8 +1,10 @@
 package import RegentPairing
 package import PairingStore
 
-/// Creates, picks up and ends sign-ins: calls the store, and after the change is durable updates ``LiveCodes``, wakes
-/// held requests, counts the event and writes the audit lines that the store has not written.
+/// Creates, reads and ends sign-ins.
+///
+/// It calls the store, and after the change is durable it updates ``LiveCodes``, completes long polls, counts the event
+/// and writes the audit lines that the store has not written.
 ///
 /// No other code may call these functions of the store, because ``LiveCodes`` would become stale; `OwnerTests` enforces
 /// this. A sign-in from a code begins with the code's approval, in ``CodeTransitions``.
@@ -38,9 +40,11 @@ package struct SignInTransitions: Sendable {
     self.mostOfAccount = mostOfAccount
   }
 
-  /// Looks up the sign-in of a device that asks whether it is signed in; the first read is the delivery of its code.
+  /// Looks up the sign-in of a device that asks whether it is signed in.
   ///
-  /// `owner` says which key pair signed the call, because a sign-in is shown only to its owner. It is nil when the
+  /// The first successful read marks the device's code as delivered.
+  ///
+  /// `owner` says which key pair signed the request, because a sign-in is shown only to its owner. It is nil when the
   /// service itself asks.
   package func pickUp(_ device: DeviceHash, at requestor: RequestorID, of owner: SignInOwner?) async throws(StoreError)
     -> PickUp
@@ -55,11 +59,12 @@ package struct SignInTransitions: Sendable {
       codes.noteSignIn(true, of: device, at: requestor, asOf: before.signIns)
     case .none:
       codes.noteSignIn(false, of: device, at: requestor, asOf: before.signIns)
-    // ``LiveCodes`` has no state for an expired sign-in, so every poll asks the store, and the device is told "expired"
-    // until the row is deleted.
+    // Nothing is noted in ``LiveCodes``, which has no state for an expired sign-in. So every poll asks the store, and
+    // the device is told "expired" until the row is deleted.
     case .expired: break
     case .ofAnother:
-      // ``LiveCodes`` is not told, because the device is signed in for the owner of that sign-in.
+      // Nothing is noted in ``LiveCodes``: the device is signed in, but for another owner than the one that sent this
+      // request.
       audit.note(
         .device(requestor), "device.refuse", device.shortName, .refused, detail: "its sign-in is another key pair's",
         once: true)
@@ -69,12 +74,12 @@ package struct SignInTransitions: Sendable {
 
   /// Notes that ``pickUp(_:at:)`` found no sign-in, for a code that was loaded into memory after that call.
   ///
-  /// `signIns` is the number read before it.
+  /// `signIns` is the number of sign-ins without a code (``LiveCodes/signIns``) as read before that call.
   func noteNone(of device: DeviceHash, at requestor: RequestorID, asOf signIns: Int) {
     codes.noteSignIn(false, of: device, at: requestor, asOf: signIns)
   }
 
-  /// Answers a held poll with the sign-in that its code's approval has just created, from what that transaction read
+  /// Answers a long poll with the sign-in that its code's approval has just created, from what that transaction read
   /// and wrote, without asking the store again.
   ///
   /// The delivery is written a moment later, together with others. If the service crashes in between, the code is still
@@ -83,15 +88,15 @@ package struct SignInTransitions: Sendable {
   /// - Returns: false when the sign-in or code has changed since; the caller then asks the store.
   func handOver(_ record: AuthenticationRecord, of code: RegistrationID) -> Bool {
     let now = clock.now
-    // Fails when the device was signed out, or its key revoked, since the approval.
+    // This fails when the device was signed out, or its key revoked, after the approval.
     guard let known = codes.cached(code), known.hasEarlierSignIn == true,
       known.record.flow.state.approval?.authentication == record.authentication.id,
       record.authentication.isValid(at: now)
     else { return false }
     lastUses.note(record.authentication.id, at: now)
     deliveries.add(record) { due in
-      // All at the same time, so that they share one transaction. A delivery that fails is written at the box's next
-      // poll.
+      // All deliveries are written at the same time, so that they share one transaction. A delivery that fails is
+      // written at the box's next poll.
       await withTaskGroup(of: Void.self) { group in
         for record in due {
           group.addTask { _ = try? await pickUp(record.deviceHash, at: record.authentication.requestor, of: nil) }
@@ -101,7 +106,7 @@ package struct SignInTransitions: Sendable {
     return true
   }
 
-  /// Signs a device in without a code, and wakes its held polls.
+  /// Signs a device in without a code, and completes its long polls.
   ///
   /// - Returns: the device's sign-in: this one, or one that another request created a moment earlier.
   package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
@@ -118,7 +123,7 @@ package struct SignInTransitions: Sendable {
     return signIn
   }
 
-  /// Creates an app's sign-in from the box's account, and wakes the held polls of the device.
+  /// Creates an app's sign-in from the box's account, and completes the long polls of the device.
   package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     let signIn = try await store.exchange(exchange, at: now)
     noteChange(of: exchange.deviceHash, at: exchange.requestor)
@@ -131,9 +136,9 @@ package struct SignInTransitions: Sendable {
     return signIn
   }
 
-  /// Ends the longest unused sign-ins of an account that has more than its limit.
+  /// Ends the sign-ins of an account that exceed its limit, those unused for the longest time.
   ///
-  /// Errors are ignored, so that the new sign-in succeeds anyway; the account's next sign-in ends all that are too
+  /// Errors are ignored, so that the new sign-in succeeds anyway. The account's next sign-in then ends all that are too
   /// many.
   func makeRoom(besides new: AuthenticationRecord?) async {
     guard let new else { return }
@@ -149,24 +154,23 @@ package struct SignInTransitions: Sendable {
     noteEnd(of: ended ?? [])
   }
 
-  /// Call this when a device was signed in without its code, here or at another node, or was signed out at another
-  /// node.
+  /// Notes that a device was signed in without its code, here or at another node, or was signed out at another node.
   ///
-  /// The next poll asks the store, and held polls are answered.
+  /// The device's next poll then asks the store, and its long polls are completed.
   func noteChange(of device: DeviceHash, at requestor: RequestorID) {
     codes.noteSignIn(of: device, at: requestor)
     if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: .code(id)) }
     tellBox(device, at: requestor)
   }
 
-  /// Asks the store about the devices with held polls for which it is not known whether they were signed in without
+  /// Asks the store about all devices with long polls of which it is not known whether they were signed in without
   /// their codes.
   ///
-  /// Those that were are answered; the others continue to wait.
+  /// Those that were signed in get their response; the others continue to wait.
   func lookAgainAtThoseHeld() async throws(StoreError) {
     var left = waiters.awaitedByDevices[...]
     while !left.isEmpty {
-      // Reads that wait at the same time share a transaction.
+      // Reads that run at the same time share a transaction of the store.
       let failures = await withTaskGroup(of: StoreError?.self) { group in
         for subject in left.prefix(CodeRefresher.most) { group.addTask { await look(atHeld: subject) } }
         return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
@@ -190,14 +194,14 @@ package struct SignInTransitions: Sendable {
     return nil
   }
 
-  /// Wakes the held request of a box that waits for decisions, because its sign-in has changed.
+  /// Completes the long poll in which a box waits for its viewer's decisions, because the box's sign-in has changed.
   private func tellBox(_ device: DeviceHash, at requestor: RequestorID) {
     if provisioning.now.requestor(requestor)?.isPlatform == true { boxDecisions.noteChange(of: device) }
   }
 
   /// Signs a device out at one requestor, at the device's own request.
   ///
-  /// Without a sign-in, nothing happens.
+  /// It does nothing when the device has no sign-in.
   ///
   /// - Returns: the sign-ins that ended.
   @discardableResult
@@ -207,14 +211,15 @@ package struct SignInTransitions: Sendable {
     let ended = try await store.signOut(requestor: requestor, device: device, of: owner, at: clock.now)
     noteEnd(of: ended)
     guard !ended.isEmpty else { return ended }
-    // Sign-outs by an operator or on the phone write their line in the store's transaction; this one has none.
+    // A sign-out by the device writes its audit line here. Sign-outs by an operator or on the phone write theirs in the
+    // store's transaction.
     audit.note(
       .device(requestor), "device.sign-out", device.shortName,
       detail: ended.map(\.authentication.viewer.title).joined(separator: ", "))
     return ended
   }
 
-  /// Ends sign-ins for an operator, or for a viewer on the phone.
+  /// Ends sign-ins on behalf of an operator, or of a viewer on the phone.
   ///
   /// - Returns: the sign-ins that ended.
   @discardableResult
@@ -238,8 +243,8 @@ package struct SignInTransitions: Sendable {
     return ended
   }
 
-  /// Removes an OAuth client with its grants, and withdraws its pending codes, because an approval of them would have
-  /// no effect.
+  /// Removes an OAuth client with its grants, and withdraws its pending codes, because an approval of such a code would
+  /// sign no client in.
   package func removeClient(_ id: ClientID, audit entry: AuditEntry?) async throws(StoreError)
     -> [AuthenticationRecord]
   {
@@ -259,12 +264,12 @@ package struct SignInTransitions: Sendable {
   }
 
   private func withdrawCodes(of clients: [ClientID: [RegistrationID]]) async {
-    // A failure is ignored: a code that has just ended needs no withdrawal, and one that cannot be written is refused
-    // at its approval.
+    // Failures are ignored. A code that has just ended needs no withdrawal, and the store refuses the approval of a
+    // code whose client has ended.
     for code in clients.values.joined() { _ = try? await codeTransitions.withdraw(code, .operator, audit: nil) }
   }
 
-  /// The next polls of these devices ask the store, which knows what sign-ins they still have.
+  /// Notes that sign-ins ended, so that the next poll of each device asks the store which sign-ins it still has.
   private func noteEnd(of ended: [AuthenticationRecord]) {
     for record in ended {
       codes.noteSignIn(nil, of: record.deviceHash, at: record.authentication.requestor)

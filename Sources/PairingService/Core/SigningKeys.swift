@@ -4,7 +4,7 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// The keys that sign the tokens of one purpose, ready to use, and the published set of their public keys.
+/// The keys that sign one kind of tokens, and the published set of their public keys.
 ///
 /// A new key is published before it signs, and an old one stays published until its last token has expired. A stream
 /// server that caches the set therefore has the key of every valid token.
@@ -27,16 +27,16 @@ package final class SigningKeys: Sendable {
     try await refresh()
   }
 
-  /// Creates the first key of an algorithm, unless one exists.
+  /// Creates the first key of a signature algorithm, unless a key of it exists.
   ///
-  /// It signs at once: no verifier has cached a set that should have contained it.
+  /// The key signs at once, because no key of this algorithm was in a set that a verifier may have cached.
   package func ensure(_ algorithm: SignatureAlgorithm, at now: Instant) async throws {
     guard current(algorithm, at: now) == nil else { return }
     try await store.add(try make(algorithm, at: now, signsFrom: now), audit: nil, at: now)
     try await refresh()
   }
 
-  /// Reads the keys again.
+  /// Reads the keys for signing tokens from the store again.
   ///
   /// Call it after every change.
   package func refresh() async throws {
@@ -47,7 +47,9 @@ package final class SigningKeys: Sendable {
     keys.withLock { $0 = ready }
   }
 
-  /// Creates a new key, which signs as soon as all cached key sets contain it.
+  /// Creates a new key for signing tokens.
+  ///
+  /// It signs as soon as all cached key sets contain it.
   package func rotate(
     _ algorithm: SignatureAlgorithm = .rs256, audit entry: AuditEntry?, at now: Instant
   ) async throws -> SigningKeyRecord {
@@ -57,7 +59,7 @@ package final class SigningKeys: Sendable {
     return record
   }
 
-  /// Retires keys whose successor signs.
+  /// Retires the keys whose successors already sign.
   ///
   /// They stay published until all cached sets and the last token have expired.
   package func retireReplaced(tokenLifetime: Duration, at now: Instant) async throws {
@@ -72,9 +74,9 @@ package final class SigningKeys: Sendable {
     for key in replaced { _ = try await retire(key.id, tokenLifetime: tokenLifetime, audit: nil, at: now) }
   }
 
-  /// Retires a key.
+  /// Retires a key for signing tokens.
   ///
-  /// - Returns: until when it stays published.
+  /// - Returns: until when the key stays published.
   package func retire(
     _ id: SigningKeyID, tokenLifetime: Duration, audit entry: AuditEntry?, at now: Instant
   ) async throws -> Instant {
@@ -84,14 +86,15 @@ package final class SigningKeys: Sendable {
     return neededUntil
   }
 
-  /// The key that signs at this time: the newest one whose `signsFrom` has passed.
+  /// The key that signs tokens at this time: the newest one whose `signsFrom` has passed.
   package func current(
     _ algorithm: SignatureAlgorithm = .rs256, at now: Instant
   ) -> (id: SigningKeyID, key: SigningKey)? {
     keys.withLock { keys in
       let usable = keys.filter { $0.record.retired == nil && $0.key.algorithm == algorithm }
       let due = usable.filter { $0.record.signsFrom <= now }
-      // After the wall clock was set back, no key may be due. The oldest is then the one that most cached sets contain.
+      // After the wall clock was set back, `signsFrom` of all keys may lie in the future. The oldest key is then used,
+      // because most cached key sets contain it.
       let chosen =
         due.max { $0.record.signsFrom < $1.record.signsFrom }
         ?? usable.min { $0.record.signsFrom < $1.record.signsFrom }
@@ -99,7 +102,7 @@ package final class SigningKeys: Sendable {
     }
   }
 
-  /// For each algorithm, the key that will sign last.
+  /// For each signature algorithm, the newest key, which signs now or will sign after all others.
   package var newest: [(algorithm: SignatureAlgorithm, record: SigningKeyRecord)] {
     keys.withLock { keys in
       SignatureAlgorithm.allCases.compactMap { algorithm in
@@ -109,7 +112,7 @@ package final class SigningKeys: Sendable {
     }
   }
 
-  /// The public key with this id, retired or not, if the store still has it.
+  /// The public key with this id, whether it is retired or not; nil when the store has no such key.
   package func publicKey(_ id: String) -> VerifyingKey? {
     keys.withLock { keys in
       keys.first { $0.record.id.text.utf8.elementsEqual(id.utf8) }?.key.publicKey
@@ -126,7 +129,8 @@ package final class SigningKeys: Sendable {
 
   private func make(_ algorithm: SignatureAlgorithm, at now: Instant, signsFrom: Instant) throws -> SigningKeyRecord {
     var key = try SigningKey.generate(algorithm, rsaBits: 2048)
-    // One id in 64 begins with a dash, which a command line would take for an option.
+    // The key's id is made from its thumbprint. One thumbprint in 64 begins with a dash, which a command line would
+    // take for an option.
     while key.publicKey.thumbprint.hasPrefix("-") { key = try SigningKey.generate(algorithm, rsaBits: 2048) }
     guard let id = SigningKeyID(key.publicKey.thumbprint) else { throw KeyError.inconsistent }
     let published = JWK(key.publicKey, keyID: id.text)

@@ -2,12 +2,14 @@ package import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Logs failures of the store without one line for each refused call, of which there are thousands in an outage: one
-/// line at the beginning, one a minute with the number of refused calls, and one when no call failed for a minute.
+/// Logs failures of the store without one line for each refused request, of which there are thousands in an outage.
+///
+/// It writes one line at the beginning, one a minute with the number of refused requests, and one when no request has
+/// failed for a minute.
 package final class StoreTrouble: Sendable {
   private struct Episode {
     let began: Uptime
-    /// When the current run of failures began; a gap of ten seconds without a failure ends a run.
+    /// The time at which the present outage began; ten seconds without a failure end an outage.
     var standsSince: Uptime
     var last: Uptime
     var toldAt: Uptime
@@ -18,7 +20,7 @@ package final class StoreTrouble: Sendable {
   }
 
   private static let pause: Duration = .seconds(60)
-  /// Most outages are fail-overs and end within this time.
+  /// The time within which most outages end, because most are fail-overs.
   ///
   /// After as long without failures, the next failure counts as a new outage.
   private static let beginning: Duration = .seconds(10)
@@ -31,10 +33,12 @@ package final class StoreTrouble: Sendable {
     self.clock = clock
   }
 
-  /// Notes an error of the store, for which the client gets a 503 that names no file.
+  /// Notes an error of the store.
   ///
-  /// `isCall` is false for the service's own requests, which repeat every few seconds and are not counted as refused
-  /// calls.
+  /// The client gets a 503 that names no file.
+  ///
+  /// `isCall` is false for the service's own accesses to the store, which repeat every few seconds and are not counted
+  /// as refused requests.
   package func note(_ error: StoreError, isCall: Bool = true) {
     guard let outage = error.outage else { return }
     let (now, reason) = (clock.uptime, error.description)
@@ -53,8 +57,10 @@ package final class StoreTrouble: Sendable {
     if isNew { log.error("store", ("reason", reason)) } else { tell() }
   }
 
-  /// The `Retry-After` for a refused call: one second while the outage has just begun, so that an app need not show an
-  /// error; longer afterwards, because all boxes come back at the same time.
+  /// The `Retry-After` for a refused request: one second while the outage has just begun, so that an app need not show
+  /// an error.
+  ///
+  /// Later it is longer, because all boxes come back at the same time.
   func pause(after error: CallError) -> Duration? {
     guard error.isOutage else { return error.retryAfter }
     let now = clock.uptime
@@ -62,8 +68,7 @@ package final class StoreTrouble: Sendable {
     return isBeginning ? .seconds(1) : error.retryAfter
   }
 
-  /// Writes the line with the number of refused calls, once a minute, or the line that the outage is over, after a
-  /// minute without failures.
+  /// Logs the number of refused requests, once a minute, or that the outage is over, after a minute without failures.
   func tell() {
     let now = clock.uptime
     let told = episode.withLock { episode -> Episode? in

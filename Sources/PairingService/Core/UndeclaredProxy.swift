@@ -3,12 +3,14 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPlatform
 
-/// The last proxy that sent a request for a page although no setting names it, for `regentctl doctor`.
+/// The last proxy that forwarded a request for a page although the settings do not name it, for `regentctl doctor`.
 ///
-/// Only one address is kept. Any client on the internet can send a proxy's headers, so only addresses of this machine
-/// or of a home network count: an attacker cannot make doctor report a proxy that does not exist.
+/// Only one address is kept. Any client on the internet can send a proxy's headers. Only addresses of this machine or
+/// of a home network are therefore kept, so that an attacker cannot make doctor report a proxy that does not exist.
 package final class UndeclaredProxy: Sendable {
-  /// After a day, the observation is ignored, because the settings may have been changed since.
+  /// How long the observed proxy is reported: a day.
+  ///
+  /// After that, the settings may have been changed.
   private static let span: Duration = .seconds(86_400)
   private let last = Locked<(address: IPAddress, at: Uptime)?>(nil)
 
@@ -21,7 +23,7 @@ package final class UndeclaredProxy: Sendable {
     last.withLock { $0 = (address, now) }
   }
 
-  /// The proxy's address, if it was seen within a day.
+  /// The address of the proxy that the settings do not name, if it was seen within a day.
   func seen(at now: Uptime) -> IPAddress? {
     last.withLock { last in last.flatMap { now.since($0.at) < Self.span ? $0.address : nil } }
   }
@@ -30,6 +32,7 @@ package final class UndeclaredProxy: Sendable {
 extension IPAddress {
   /// Whether this is an address of this machine or of a home network.
   ///
-  /// When the service has a public name, such an address is a proxy's, or the result of split DNS at home.
+  /// If the service has a public name, requests from such an address come from a proxy, or from the home itself when
+  /// its DNS resolves the name to a local address.
   var isNotOfTheInternet: Bool { isLoopback || HostName.address(self).isInsideAHome }
 }

@@ -3,35 +3,39 @@ package import PairingStore
 package import RegentPairing
 internal import RegentPlatform
 
-/// Holds replies until something changes (`Prefer: wait`).
+/// Holds the responses to long polls until the state that they wait for changes (`Prefer: wait`).
 ///
-/// One lock protects all waiters. A waiter ends in exactly one way, and its closure is called once, outside the lock.
+/// One lock protects all waiting requests (waiters). A waiter ends in exactly one way, and its closure is called once,
+/// outside the lock.
 package final class Waiters: Sendable {
-  /// What a waiter waits for.
+  /// The code or box for whose change a long poll waits.
   package enum Subject: Hashable, Sendable {
     case code(RegistrationID)
-    /// The viewer's decisions about the apps of a box.
+    /// The long poll waits for the viewer's decisions about the apps of a box.
     case box(DeviceHash)
   }
 
-  /// Which client waits, and for which response.
+  /// The client that has a long poll, and the response that it waits for.
   package enum Place: Hashable, Sendable {
-    /// A device. A new request for the same resource by the same caller ends the earlier one of that caller, and no
-    /// other.
+    /// A long poll of a device for a resource.
+    ///
+    /// A new long poll for the same resource by the same caller ends that caller's earlier one, and no other.
     case device(Resource, Caller)
-    /// A page on a phone; several pages may wait for one result.
+    /// A long poll of a page on a phone; several pages may wait for one result.
     case phone(Int)
   }
 
-  /// Which client waits for a device's resource.
+  /// The client that has a long poll for one of a device's resources, such as its code or its sign-in.
   package enum Caller: Hashable, Sendable {
-    /// The device that created the code, according to the device id in the request.
+    /// The long poll comes from the device that created the code, according to the device id in the request.
     case owner
-    /// Another client that knows the code, identified by its address: a login page, or a box that sends no device id.
+    /// The long poll comes from another client that knows the code: a login page, or a box that sends no device id.
+    ///
+    /// It is identified by its address.
     case other(SourceKey?)
   }
 
-  /// Whether the device or the phone waits.
+  /// Whether a long poll comes from the device or from the phone.
   package enum Side: Sendable {
     case device, phone
   }
@@ -40,21 +44,23 @@ package final class Waiters: Sendable {
     case record, authentication, check, poll, token, decisions
   }
 
-  /// Why a wait ended.
+  /// Why a long poll ended.
   package enum End: Sendable {
-    /// The subject changed.
+    /// The state that the long poll waits for may have changed.
     case changed
-    /// The code was approved. The record was written and is durable.
+    /// The code was approved.
+    ///
+    /// The authentication is stored and durable.
     case approved(AuthenticationRecord)
-    /// The wait has lasted as long as the client asked.
+    /// The long poll has lasted as long as the client asked.
     case timeUp
-    /// The same client has sent the request again.
+    /// The long poll was ended because the same client has sent its request again.
     case displaced
-    /// The service stops.
+    /// The long poll was ended because the service stops.
     case stopping
   }
 
-  /// A held request.
+  /// A long poll that waits.
   ///
   /// Its memory is this and what the two closures capture.
   fileprivate struct Waiter: Sendable {
@@ -64,24 +70,26 @@ package final class Waiters: Sendable {
     let end: @Sendable (End) -> Void
   }
 
-  /// Identifies a waiter; the waiter may have ended.
+  /// Names a waiting long poll, which may have ended meanwhile.
   fileprivate struct Ticket: Sendable {
     let subject: Subject
     let number: UInt64
   }
 
   fileprivate struct WaitersState {
-    /// The caller that removes a waiter from this table must call its `end`.
+    /// The waiting long polls, by the code or box for whose change they wait.
+    ///
+    /// The code that removes a waiter from this table must call its `end`.
     var waiting: [Subject: [Waiter]] = [:]
     var count = 0
     var numbers: UInt64 = 0
-    /// Waiters by the tick at which their time is up.
+    /// The waiting long polls, by the 50 ms interval in which their time is up.
     ///
-    /// Entries of waiters that ended earlier are skipped at that tick.
+    /// Entries of long polls that ended earlier are skipped in that interval.
     var deadlines: [Int64: [Ticket]] = [:]
     /// The number of entries in `deadlines`.
     var entries = 0
-    /// Whether there are many entries of waiters that have ended.
+    /// Whether `deadlines` has many entries of long polls that have ended.
     ///
     /// A client that repeats its request again and again leaves an entry each time.
     var isCrowded: Bool { entries > 2 * count + 1_024 }
@@ -90,27 +98,27 @@ package final class Waiters: Sendable {
     var phones = 0
   }
 
-  /// The resolution of deadlines, in milliseconds: a hundredth of the shortest useful wait.
+  /// The resolution of the deadlines of long polls, in milliseconds: a hundredth of the shortest useful wait.
   private static let tick: Int64 = 50
   private let state = Locked(WaitersState())
   private let clock: ServiceClock
 
   package init(clock: ServiceClock) { self.clock = clock }
 
-  /// The number of held requests.
+  /// The number of long polls that wait.
   package var count: Int { state.withLock { $0.count } }
 
-  /// The number of entries in the table of deadlines, including those of waiters that have ended.
+  /// The number of entries in the table of deadlines, including those of long polls that have ended.
   package var entries: Int { state.withLock { $0.entries } }
 
-  /// The subjects for which devices wait.
+  /// The codes and boxes for whose changes devices have long polls.
   var awaitedByDevices: [Subject] {
     state.withLock { state in
       state.waiting.filter { $0.value.contains { $0.place.side == .device } }.map(\.key)
     }
   }
 
-  /// A new place for a page that waits.
+  /// A new identifier for a long poll of a page on a phone.
   package func phonePlace() -> Place {
     state.withLock { state in
       state.phones &+= 1
@@ -118,12 +126,10 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// Holds a reply until `isStill` returns false or the time is up.
+  /// Holds the response to a long poll until `isStill` returns false or the time is up.
   ///
-  /// `end` completes the reply and is called once.
-  ///
-  /// `isStill` is called at every change and once after the waiter is in the table. Without the second check, a change
-  /// between the caller's own check and the insertion would be missed.
+  /// `end` completes the response and is called once. `isStill` is called at every change and once after the waiter is
+  /// in the table. Without the second check, a change between the caller's own check and the insertion would be missed.
   package func park(
     _ reply: PendingReply, for subject: Subject, _ place: Place, span: Duration,
     while isStill: @escaping @Sendable () -> Bool,
@@ -156,7 +162,9 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// Call this after a change that one side can see: ends that side's waits whose `isStill` is now false.
+  /// Ends the long polls of one side (device or phone) whose `isStill` is now false.
+  ///
+  /// Call it after a change that this side can see.
   package func wake(_ side: Side, of subject: Subject, with news: End = .changed) {
     let woken = state.withLock { state in
       state.take(subject) { $0.place.side == side && !$0.isStill() }
@@ -164,7 +172,9 @@ package final class Waiters: Sendable {
     for waiter in woken { waiter.end(news) }
   }
 
-  /// Call this when any subject may have changed: ends all waits whose `isStill` is now false.
+  /// Ends all long polls whose `isStill` is now false.
+  ///
+  /// Call it when it is not known what has changed.
   package func wakeAll() {
     let woken = state.withLock { state in
       state.waiting.keys.flatMap { subject in state.take(subject) { !$0.isStill() } }
@@ -172,7 +182,7 @@ package final class Waiters: Sendable {
     for waiter in woken { waiter.end(.changed) }
   }
 
-  /// Ends all waits.
+  /// Ends all long polls.
   ///
   /// From now on, new ones end at once.
   package func stop() {
@@ -187,10 +197,10 @@ package final class Waiters: Sendable {
     for waiter in all { waiter.end(.stopping) }
   }
 
-  /// Sets whether new waits are accepted; if not, they end at once with `.stopping`.
+  /// Sets whether new long polls are accepted; if not, they end at once with `.stopping`.
   package func takes(_ isOpen: Bool) { state.withLock { $0.isStopping = !isOpen } }
 
-  /// Ends up to `most` waits with `.stopping`.
+  /// Ends up to `most` long polls with `.stopping`.
   ///
   /// - Returns: whether any are left.
   package func letGo(_ most: Int) -> Bool {
@@ -223,7 +233,7 @@ package final class Waiters: Sendable {
     }
   }
 
-  /// Ends waits whose time is up, every 50 ms while there are any.
+  /// Ends long polls whose time is up, every 50 ms while there are any.
   private func startTicking() {
     Task { [weak self] in
       while let self, self.endDue() {
@@ -232,6 +242,8 @@ package final class Waiters: Sendable {
     }
   }
 
+  /// Ends the long polls whose time is up.
+  ///
   /// - Returns: whether any deadlines are left.
   private func endDue() -> Bool {
     let now = clock.uptime.milliseconds / Self.tick
@@ -246,7 +258,7 @@ package final class Waiters: Sendable {
     return goesOn
   }
 
-  /// The result of inserting a waiter.
+  /// The result of adding a long poll to the table.
   private struct Began {
     let ticket: Ticket
     let displaced: Waiter?
@@ -256,7 +268,7 @@ package final class Waiters: Sendable {
 }
 
 extension Waiters.WaitersState {
-  /// Removes and returns the waiters of a subject that satisfy `isMeant`.
+  /// Removes and returns the long polls of a subject that satisfy `isMeant`.
   fileprivate mutating func take(
     _ subject: Waiters.Subject, where isMeant: (Waiters.Waiter) -> Bool
   ) -> [Waiters.Waiter] {

@@ -14,7 +14,7 @@ package struct AccessTokens: Sendable {
     package let expires: Instant
   }
 
-  /// A new token with the values that the response document repeats.
+  /// A new access token, with the values that its response document repeats.
   package struct Issued: Sendable {
     /// The token's id (`jti`).
     package let id: String
@@ -23,11 +23,13 @@ package struct AccessTokens: Sendable {
     package let lifetime: Duration
   }
 
-  /// Not `at+jwt`, which is the type of OAuth access tokens (RFC 9068).
-  private static let type = "v1-at+jwt"
-  /// The type that an earlier version wrote.
+  /// The type in the token's header.
   ///
-  /// Its tokens live six hours. They cannot be confused with OAuth's, which are signed with another key.
+  /// It is not `at+jwt`, which is the type of OAuth access tokens (RFC 9068).
+  private static let type = "v1-at+jwt"
+  /// The type in the header of tokens of an earlier version.
+  ///
+  /// These tokens live six hours. They cannot be confused with OAuth's, which are signed with another key.
   private static let earlierType = "at+jwt"
   private let key: HMACKey
   private let lifetime: Duration
@@ -38,7 +40,7 @@ package struct AccessTokens: Sendable {
     self.lifetime = lifetime
   }
 
-  /// Issues a token to a client.
+  /// Issues an access token to a registered client.
   package func issue(for client: ClientRecord, at now: Instant) throws -> Issued {
     let id = Random.uuid()
     let claims: JSONObject = [
@@ -51,7 +53,7 @@ package struct AccessTokens: Sendable {
     return Issued(id: id, text: text, created: now, lifetime: lifetime)
   }
 
-  /// The claims of a token; nil when it is not a valid token of this service or has expired.
+  /// Verifies an access token and returns its claims; nil when it is not a valid token of this service or has expired.
   package func read(_ text: String, at now: Instant) -> Claims? {
     guard text.utf8.count <= 2048 else { return nil }
     if let claims = known[text] { return now < claims.expires ? claims : nil }

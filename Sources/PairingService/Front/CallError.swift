@@ -3,15 +3,15 @@ package import RegentPairing
 package import PairingStore
 package import RegentPairingWire
 
-/// An error response to a call, independent of the format in which the client reads it.
+/// An error response to a request, independent of the format in which the client reads it.
 package struct CallError: Error, Sendable {
   package var status: Status
-  /// The message; nil for the usual message of the status.
+  /// The message of the error; nil for the usual message of the status.
   package var message: String?
-  /// Further details for the client.
+  /// Further details about the error for the client.
   package var details: String?
   package var code: EnhancedCode?
-  /// When the client may try again.
+  /// After how long the client may try again.
   package var retryAfter: Duration?
 
   package init(
@@ -25,12 +25,12 @@ package struct CallError: Error, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// The response to every failure of authentication.
+  /// The error for every failure of authentication.
   ///
-  /// The client does not learn which check failed; the log does.
+  /// The client does not learn which check failed; the log says it.
   package static let notAuthorized = CallError(.unauthorized)
 
-  /// The error for a call that is signed with a key pair of another requestor than the one it names.
+  /// The error for a request that is signed with a key pair of another requestor than the one it names.
   package static let otherRequestor = CallError(.unauthorized, details: ErrorDetails.otherRequestor)
 
   /// The error for an access token that is not one of this service's, or has expired.
@@ -43,37 +43,39 @@ package struct CallError: Error, Sendable {
   /// The client must register again.
   package static let invalidClient = CallError(.forbidden, details: "invalid_client")
 
-  /// The error for a missing mandatory parameter.
+  /// The error for a request without a mandatory parameter.
   package static func missing(_ name: String, code: EnhancedCode? = nil) -> CallError {
     CallError(.badRequest, ErrorMessage.required(name), code: code)
   }
 
-  /// The error for a call that exceeds a rate limit.
+  /// The error for a request that exceeds a rate limit.
   package static func tooMany(retryAfter: Duration) -> CallError {
     CallError(.tooManyRequests, retryAfter: retryAfter)
   }
 
-  /// The error for a code that the viewer denied.
+  /// The error for a registration code that the viewer denied.
   package static let denied = CallError(.forbidden, details: ErrorDetails.denied)
 
-  /// The error for a code that expired.
+  /// The error for a registration code that expired.
   package static let expired = CallError(.gone, details: ErrorDetails.expired)
 
-  /// The error for a rejected box assertion.
+  /// The error for a box's assertion that was not accepted.
   ///
-  /// The details are one of few fixed words, so that apps can compare them.
+  /// The details are one of a few fixed words, so that apps can compare them.
   package static func exchange(_ refusal: ExchangeRefusal) -> CallError {
     CallError(.badRequest, details: refusal.rawValue)
   }
 
   /// The 404 for a code that is unknown, withdrawn, of another requestor or, when a device polls, still pending.
   ///
-  /// The client does not learn which.
+  /// The client does not learn which of these is the case.
   package static let unknownCode = CallError(.notFound)
 }
 
 extension CallError {
-  /// The response to a device or a login page for an error of the store; the phone's pages have texts of their own.
+  /// The error for a device or a login page after a failure of the store.
+  ///
+  /// The phone's pages have texts of their own.
   package init(_ error: StoreError) {
     switch error {
     case .refused(let refusal): self.init(refusal)
@@ -93,7 +95,7 @@ extension CallError {
         .serviceUnavailable, details: "the service has no room for anything new: try again later",
         retryAfter: Self.outagePause)
     case .unavailable, .unknownOutcome:
-      // The reason names files of this machine, so only the log contains it.
+      // Only the log contains the reason, because it names files of this machine.
       self.init(.serviceUnavailable, retryAfter: Self.outagePause)
     }
   }
@@ -104,7 +106,7 @@ extension CallError {
   /// Whether the error is an outage of the store.
   var isOutage: Bool { status == .serviceUnavailable && retryAfter == Self.outagePause }
 
-  /// The response to a device that asks about a code that has ended.
+  /// The error for a device that asks about a code that has ended.
   package init(_ refusal: PairingRefusal) {
     switch refusal {
     case .denied: self = .denied
@@ -114,7 +116,7 @@ extension CallError {
     }
   }
 
-  /// The response to a device whose sign-in is no longer valid.
+  /// The error for a device whose sign-in is no longer valid.
   package init(_ refusal: AuthenticationRefusal) {
     switch refusal {
     case .expired:

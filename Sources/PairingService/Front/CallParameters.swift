@@ -2,12 +2,12 @@ internal import RegentHTTPCodec
 internal import RegentPairingWire
 package import HTTPServer
 
-/// The parameters of a call, from the query and the form body: clients use either, or both.
+/// The parameters of a request, from the query and the form body: clients use either, or both.
 package struct CallParameters: Sendable {
   private let query: FormParameters
   private let form: FormParameters
 
-  /// Reads the query, and the body if it is a form; other bodies have no parameters.
+  /// Reads the parameters from the query, and from the body if it is a form; other bodies have no parameters.
   package init(_ request: Request) throws(CallError) {
     do throws(RequestTextError) {
       query = try request.queryParameters()
@@ -19,8 +19,8 @@ package struct CallParameters: Sendable {
 
   /// A parameter's value; nil when it is missing or empty.
   ///
-  /// A repeated parameter is refused, even with the same value, because a proxy in front of the service may have
-  /// checked the other one.
+  /// A repeated parameter is refused, even with the same value: a proxy in front of the service may have checked only
+  /// one of the two.
   package func value(_ name: String) throws(CallError) -> String? {
     do throws(FormError) {
       let inQuery = try query.single(name)
@@ -35,7 +35,7 @@ package struct CallParameters: Sendable {
 
   /// All values of a parameter that may be repeated, in their order.
   ///
-  /// It is refused when it is in both the query and the body.
+  /// The request is refused when the parameter is in both the query and the body.
   package func values(_ name: String) throws(CallError) -> [String] {
     let inQuery = query.all.filter { $0.name == name }.map(\.value)
     let inForm = form.all.filter { $0.name == name }.map(\.value)
@@ -45,12 +45,12 @@ package struct CallParameters: Sendable {
     return inQuery + inForm
   }
 
-  /// The query parameters that the protocol does not define; the app may use them for itself.
+  /// The query parameters that the protocol does not define; apps may use them for their own purposes.
   package var others: [(name: String, value: String)] {
     query.all.filter { !Field.all.contains($0.name) }.map { ($0.name, $0.value) }
   }
 
-  /// A parameter's value; throws when it is missing.
+  /// A parameter's value; throws an error when the parameter is missing.
   package func required(_ name: String) throws(CallError) -> String {
     guard let value = try value(name) else { throw .missing(name) }
     return value

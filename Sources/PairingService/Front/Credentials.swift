@@ -6,15 +6,15 @@ internal import PairingStore
 internal import RegentPairingWire
 internal import RegentPlatform
 
-/// The authenticated sender of a call.
+/// The authenticated sender of a request.
 package enum Caller: Hashable, Sendable {
-  /// A client with the secret of one of the requestor's key pairs.
+  /// The sender proved with a signature that it has the secret of this key pair of the requestor.
   case keyPair(RequestorID, PublicKey)
   case client(RequestorID, ClientID, StatementID)
-  /// An OAuth client, with the grant that its token belongs to.
+  /// The sender is an OAuth client with an access token of this grant.
   case grant(RequestorID, ClientID, GrantID)
 
-  /// The requestor whose app calls.
+  /// The requestor whose app sent the request.
   package var requestor: RequestorID {
     switch self {
     case .keyPair(let requestor, _), .client(let requestor, _, _), .grant(let requestor, _, _): requestor
@@ -22,28 +22,28 @@ package enum Caller: Hashable, Sendable {
   }
 }
 
-/// The authenticated caller, and the nonce that the call will use up after the rate limits.
+/// The authenticated sender of a request, and the nonce that the request will use up after the rate limits.
 package struct SignedCaller: Sendable {
   package let caller: Caller
-  /// The claims of the access token, if the call had one.
+  /// The claims of the access token, if the request had one.
   ///
-  /// They apply to every later call with the same token.
+  /// They are the same in every later request with the same token.
   package let claims: AccessTokens.Claims?
   fileprivate let use: NonceUse?
-  /// How to check the next call of the same caller faster.
+  /// The verified facts with which the sender's next request is checked faster.
   ///
-  /// Nil when this call was itself checked so, or had a token.
+  /// Nil when this request was itself checked in that way, or had a token.
   package let signer: KnownSigner?
 }
 
-/// What was verified about a signed header and holds for the caller's later headers, too.
+/// The facts about a verified signed header that also hold for the sender's later headers.
 ///
 /// It covers the key's requestor, the method and the path, as checked under one policy. The key's validity, the time,
-/// the nonce and the signature must be checked each time. It is a class because callers are passed on with it: that
+/// the nonce and the signature must be checked each time. It is a class because it is passed on with each sender: that
 /// saves 370 instructions for each signed poll.
 package final class KnownSigner: Sendable {
   fileprivate let shape: SignedHeaderShape
-  /// The policy under which the header was checked.
+  /// The requestor's policy under which the header was checked.
   fileprivate let policy: SignaturePolicy
   fileprivate let nonces: KeyNonces?
 
@@ -52,7 +52,7 @@ package final class KnownSigner: Sendable {
   }
 }
 
-/// Authenticates calls of protocol V1, by their signed header or access token.
+/// Authenticates requests of protocol V1, by their signed header or access token.
 ///
 /// It reads only memory, so it runs on the event loops.
 package final class Credentials: Sendable {
@@ -77,7 +77,7 @@ package final class Credentials: Sendable {
     self.metrics = metrics
   }
 
-  /// Authenticates a request.
+  /// Authenticates the sender of a request.
   ///
   /// - Returns: nil for OAuth credentials, which must be looked up in the store.
   /// - Throws: 401 for wrong credentials, 400 for credentials that are repeated or for a parameter that cannot be read,
@@ -102,7 +102,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// The content of the header, not yet verified.
+  /// The content of the `Authorization` header, not yet verified.
   private enum Shown {
     case token(String)
     case signed(SignedCall)
@@ -126,7 +126,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  // MARK: - Registered clients
+  // MARK: - Access tokens of registered clients
 
   private func client(_ token: String, _ request: Request, at now: Instant)
     throws(CallError) -> SignedCaller?
@@ -139,7 +139,7 @@ package final class Credentials: Sendable {
     return try caller(claims, request, at: now)
   }
 
-  /// Authenticates a caller by the claims of a token that was verified before.
+  /// Authenticates the sender by the claims of an access token that was verified before.
   ///
   /// The expiry and the application are checked again each time.
   package func caller(_ claims: AccessTokens.Claims, _ request: Request, at now: Instant)
@@ -160,10 +160,10 @@ package final class Credentials: Sendable {
 
   // MARK: - Signed headers
 
-  /// Authenticates a call that equals an earlier one, except for the time, nonce and signature in its signed header.
+  /// Authenticates a request that equals an earlier one, except for the time, nonce and signature in its signed header.
   ///
   /// - Returns: nil when anything else differs, or when an operator has changed the key or its requestor: then the
-  ///   whole call must be read.
+  ///   whole request must be read.
   func caller(of request: Request, like known: RememberedPoll, at now: Instant) throws(CallError) -> SignedCaller? {
     guard let signer = known.signer, let key = provisioning.now.callKeys[signer.shape.publicKey],
       key.policy == signer.policy, key.pair.requestor == signer.shape.requestor
@@ -193,17 +193,17 @@ package final class Credentials: Sendable {
   {
     let provisioned = provisioning.now
     guard let key = provisioned.callKeys[call.publicKey] else {
-      // Constant time, so that timing does not reveal which keys exist.
+      // The key is unknown. A signature is verified all the same, so that timing does not reveal which keys exist.
       _ = stranger.isValid(call.signature, for: call.signedText)
-      // One lookup in memory for revoked and unknown keys alike. The reason goes to the log only; neither the response
-      // nor its time shows it.
+      // Revoked and unknown keys take the same look-up in memory. Only the log contains the reason. Neither the
+      // response nor its time shows it.
       let isRevoked = provisioned.records.keyPairs[call.publicKey].map(\.isRevokedForCalls) ?? false
       throw refused(
         isRevoked ? "revoked key" : "unknown key", request, call.requestor, call.publicKey)
     }
     let (policy, owner) = (key.policy, key.pair.requestor)
     let mac = call.signatureMethod == .hmacSHA256 ? key.sha256 : key.sha1
-    // Computed whatever the policy is, also for constant time.
+    // The signature is verified whatever the requestor's policy says, so that the time does not depend on the policy.
     let isGenuine = mac.isValid(call.signature, for: call.signedText)
     var use: NonceUse?
     do throws(SignatureRefusal) {
@@ -213,8 +213,8 @@ package final class Credentials: Sendable {
           path: bytes.extracting(head.path.indices), at: now)
       }
       guard isGenuine else { throw .wrongSignature }
-      // Last, and only after the signature was verified. A replayed header must not count as a call of the box that
-      // signed it, because an attacker who has seen one could use up the box's rate limit.
+      // The nonce is used up last, and only after the signature was verified. A replayed header must not count as a
+      // request of the box that signed it, because an attacker who has seen one could use up the box's rate limit.
       if policy.remembersNonces {
         use = try nonces.check(
           call.signedText.span.extracting(call.places.nonce), of: call.publicKey, signedAt: call.requestTime,
@@ -222,7 +222,7 @@ package final class Credentials: Sendable {
       }
     } catch {
       let refusal = refused(error, request, owner, call.publicKey)
-      // A client that has the secret may learn that its key pair belongs to another requestor; other clients get the
+      // A client that has the secret may learn that its key pair belongs to another requestor. Other clients get the
       // usual 401.
       throw error == .wrongRequestor && isGenuine ? .otherRequestor : refusal
     }
@@ -230,22 +230,23 @@ package final class Credentials: Sendable {
     return caller(with: key, use, signer, at: now)
   }
 
-  /// Makes the result for a verified signature.
+  /// Makes the authenticated sender from a verified signature.
   private func caller(
     with key: ProvisioningSnapshot.CallKey, _ use: NonceUse?, _ signer: KnownSigner?, at now: Instant
   ) -> SignedCaller {
     if key.hasToNoteUse(at: now) { keyUses.note(key.pair.publicKey, at: now) }
-    // Boxes that still use the retired key are counted. When the counter no longer grows, the key can be revoked.
+    // Requests that boxes sign with the retired key are counted. When the counter no longer grows, an operator can
+    // revoke the key.
     if key.pair.state == .retired { metrics.count(.callsByRetiredKeys) }
     return SignedCaller(
       caller: .keyPair(key.pair.requestor, key.pair.publicKey), claims: nil, use: use, signer: signer)
   }
 
-  /// Marks the caller's nonce as used.
+  /// Marks the request's nonce as used.
   ///
-  /// Called after the rate limits, so that calls they refuse take no room in the replay window.
+  /// It is called after the rate limits, so that refused requests take no room in the replay window.
   ///
-  /// - Throws: 401 when another call used the nonce in the meantime, 429 when there is no room to remember it.
+  /// - Throws: 401 when another request used the nonce in the meantime, 429 when there is no room to remember it.
   package func useUp(_ signed: SignedCaller, _ request: Request, at now: Instant)
     throws(CallError)
   {
@@ -274,9 +275,9 @@ package final class Credentials: Sendable {
     return .notAuthorized
   }
 
-  /// Logs a refused call.
+  /// Logs a refused request.
   ///
-  /// The requestor is what the client claims, until its key is known.
+  /// Until the key is known, the logged requestor is only what the client claims.
   private func note(
     _ reason: String, _ request: Request, _ requestor: RequestorID? = nil, _ key: PublicKey? = nil
   ) {
@@ -288,8 +289,8 @@ package final class Credentials: Sendable {
 }
 
 extension IPAddress {
-  /// The source by which the room for nonces is shared: an IPv4 address, or the /48 of an IPv6 address, because one
-  /// subscriber may have the 65,536 networks in it.
+  /// The network whose clients share the room for nonces: an IPv4 address, or the /48 of an IPv6 address, because one
+  /// subscriber may have the 65,536 networks in a /48.
   fileprivate var shareOfRoom: UInt64 {
     var hasher = Hasher()
     hasher.combine(isIPv4 ? low : high >> 16)
@@ -302,7 +303,7 @@ extension KeyPair {
 }
 
 extension Span<UInt8> {
-  /// The token of `Bearer TOKEN`; nil for another scheme.
+  /// The token in an `Authorization: Bearer` header; nil for another scheme.
   fileprivate var bearerToken: String? {
     let scheme = "bearer ".utf8.span
     guard count > scheme.count else { return nil }
@@ -316,7 +317,7 @@ extension Span<UInt8> {
   }
 }
 
-/// Tells OAuth access tokens from those of protocol V1: OAuth's have a signature algorithm, V1's an HMAC.
+/// Distinguishes OAuth access tokens from those of protocol V1: OAuth's have a signature algorithm, V1's an HMAC.
 private enum OAuthTokens {
   static func mayBe(_ text: String) -> Bool {
     guard let token = try? UnverifiedJWS(text) else { return false }

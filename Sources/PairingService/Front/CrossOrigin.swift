@@ -1,18 +1,17 @@
 package import RegentHTTPCodec
 package import HTTPServer
 
-/// The CORS headers for protocol V1 and OAuth: login pages of app authors call them from the viewer's browser, and some
-/// OAuth clients are web pages.
+/// The CORS headers for protocol V1 and OAuth, which login pages of app authors and some OAuth clients call from the
+/// viewer's browser.
 ///
-/// Every origin is allowed, because these endpoints ignore cookies: without the credentials in the call there is no
-/// access.
+/// Every origin is allowed, because these endpoints ignore cookies: a request needs credentials of its own.
 package enum CrossOrigin {
   private static let headers =
     "ap_11, ap_42, ap_z, ap_19, ap_21, ap_23, authorization, content-type, pass_sfp, "
     + "AP-Session-Identifier, AP-Device-Identifier, AP-SDK-Identifier, X-Device-Info, Prefer, "
     + "AP-TempPass-Identity, AP-Visitor-Identifier, DPoP"
 
-  /// The response to a preflight request.
+  /// The response to a CORS preflight request.
   package static func preflight(_ methods: [Method]) -> Response {
     var response = Response(.noContent)
     let names = (methods + [.options]).map(\.token).joined(separator: ", ")

@@ -3,28 +3,32 @@ package import RegentPairing
 internal import PairingStore
 internal import RegentPlatform
 
-/// Counts wrong guesses in a separate ledger for each kind of client, so that guesses of one kind do not lock the
+/// Counts wrong guesses of secrets, separately for each kind of client, so that guesses of one kind do not lock the
 /// others out.
 struct Guesses: Sendable {
   fileprivate var phones: GuessLedger<Viewer>
-  /// One ledger for each requestor, so that an attacker with the secret of one app cannot lock out the devices of
-  /// another's.
+  /// The counters of wrong guesses by apps, one for each requestor.
+  ///
+  /// An attacker with the secret of one app therefore cannot lock out the devices of another's.
   fileprivate var apps: [RequestorID: GuessLedger<Never>] = [:]
   private let nobody: GuessLedger<Never>
-  /// Clients that register, or ask for a token, with invalid credentials.
+  /// The counters of invalid credentials of app installations, when they register or ask for a token.
   fileprivate var clients: GuessLedger<Never>
-  /// OAuth clients with an invalid secret, assertion, statement or token.
+  /// The counters of invalid secrets, assertions, statements and tokens of OAuth clients.
   ///
-  /// They have a ledger of their own, so that OAuth clients and app installations in one house do not lock each other
-  /// out.
+  /// They are separate, so that OAuth clients and app installations in one house do not lock each other out.
   fileprivate var programs: GuessLedger<Never>
-  /// Clients that redeem an enrolment code with a wrong proof.
+  /// The counters of wrong proofs from clients that redeem an enrolment code.
   fileprivate var enrolments: GuessLedger<Never>
 
-  /// Twelve times as many as for codes: guessing 256 random bits is hopeless, and a house full of boxes with outdated
-  /// registrations must be able to recover.
+  /// The limit for invalid client credentials is this many times that for codes.
+  ///
+  /// Guessing 256 random bits is hopeless, and a house full of boxes with outdated registrations must be able to
+  /// recover.
   private static let clientFactor = 12
-  /// One address may be a hotel's.
+  /// The factor between the limit for wrong codes from one address and that for one phone.
+  ///
+  /// The address may be a hotel's.
   ///
   /// 60 wrong codes in two hours are, over a day, as many as one phone may have.
   private static let hotelFactor = 12
@@ -52,7 +56,7 @@ struct Guesses: Sendable {
     }
   }
 
-  /// The ledger for the apps of one requestor.
+  /// The counters of wrong guesses by the apps of one requestor.
   ///
   /// Only operators create requestors, so their number is bounded.
   fileprivate subscript(requestor: RequestorID) -> GuessLedger<Never> {
@@ -62,25 +66,29 @@ struct Guesses: Sendable {
 }
 
 extension RequestLimits {
-  /// Which kind of client tries a code that may not be its own.
+  /// The kind of client that tries a code, which may not be its own.
   package enum Guesser: Sendable {
-    /// A browser with its cookie's id and the account that it is signed in as. The guess counts for the browser, the
-    /// account and the address.
+    /// A phone's browser tries the code.
+    ///
+    /// It is known by its cookie's id and the account that it is signed in as.
+    ///
+    /// A wrong code counts for the browser, the account and the address.
     case phone(Viewer?, browser: String? = nil)
 
-    /// The number by which the ledger knows the browser.
+    /// The number by which the counters know the browser.
     ///
     /// Swift seeds its hashes anew in every process, so a client cannot choose a cookie that collides with another
     /// browser's.
     fileprivate var browser: Int? {
       if case .phone(_, let browser?) = self { browser.hashValue } else { nil }
     }
-    /// A client with the credentials of this requestor's app. The guess counts for the address and the requestor
-    /// together.
+    /// A client with the credentials of this requestor's app tries the code.
+    ///
+    /// A wrong code counts for the address and the requestor together.
     case app(RequestorID)
   }
 
-  /// Throws when this client has guessed wrong too often.
+  /// Throws when this client has tried too many wrong codes.
   ///
   /// Call it before looking the code up.
   package func mayTryCode(from address: IPAddress?, as guesser: Guesser) throws(CallError) {
@@ -99,7 +107,7 @@ extension RequestLimits {
 
   /// Counts a wrong code.
   ///
-  /// With a mark, the same wrong code is not counted again for a while.
+  /// If `mark` identifies the code, the same wrong code is not counted again for a while.
   package func wrongCode(from address: IPAddress?, as guesser: Guesser, mark: Int64? = nil) {
     guard let address, let source = SourceKey(address) else { return metrics.count(.wrongCodes) }
     let isCounted =
@@ -110,29 +118,30 @@ extension RequestLimits {
       }
     guard isCounted else { return }
     metrics.count(.wrongCodes)
-    // The ledger limits the number of these lines, and the log has a rate limit of its own.
+    // The counters limit the number of these lines, and the log has a rate limit of its own.
     switch guesser {
     // `deploy/fail2ban` searches for this line.
     case .phone: log.warning("wrong-code", ("address", address.description))
-    // Not for fail2ban: boxes with outdated registrations must not get the phones in their home banned.
+    // `deploy/fail2ban` does not search for this line: boxes with outdated registrations must not get the phones in
+    // their home banned.
     case .app(let requestor):
       log.warning(
         "wrong-code-of-app", ("requestor", requestor.text), ("address", address.description))
     }
   }
 
-  /// Clients that show a credential too long to guess.
+  /// The kind of client that sends a credential too long to guess.
   ///
   /// A valid credential is accepted however many invalid ones come from the same address.
   package enum Claimant: Sendable {
-    /// An app installation that registers or asks for a token.
+    /// The credential comes from an app installation that registers or asks for a token.
     case client
     case program
   }
 
   /// Counts an invalid credential.
   ///
-  /// - Throws: 429 when too many came from this address already; then it is not counted.
+  /// - Throws: 429 when too many have come from this address; then this one is not counted.
   func wrongClaim(_ claimant: Claimant, from address: IPAddress?) throws(CallError) {
     guard let address, let source = SourceKey(address) else { return }
     let now = clock.uptime
@@ -147,13 +156,13 @@ extension RequestLimits {
     case .client: count(WrongGuess(.client, from: source))
     case .program:
       guard count(WrongGuess(.program, from: source)) else { return }
-      // The ledger limits the number of these lines, and the log has a rate limit of its own. Not for fail2ban: a
-      // program with outdated credentials must not get the phones in its home banned.
+      // The counters limit the number of these lines, and the log has a rate limit of its own. `deploy/fail2ban` does
+      // not search for this line: a program with outdated credentials must not get the phones in its home banned.
       log.warning("wrong-client", ("address", address.description))
     }
   }
 
-  /// Throws when too many wrong enrolment codes came from this address.
+  /// Throws when too many wrong enrolment codes have come from this address.
   package func mayTryEnrolment(from address: IPAddress?) throws(CallError) {
     guard let source = SourceKey(address) else { return }
     let now = clock.uptime
@@ -166,8 +175,9 @@ extension RequestLimits {
     count(WrongGuess(.enrolment, from: source))
   }
 
-  /// Counts a wrong guess here and tells the other nodes, so that an attacker who uses all nodes in turn has no more
-  /// guesses than at one.
+  /// Counts a wrong guess here and tells the other nodes.
+  ///
+  /// An attacker who uses all nodes in turn thus has no more guesses than at one.
   @discardableResult
   private func count(_ guess: WrongGuess, browser: Int? = nil) -> Bool {
     let now = clock.uptime
@@ -176,7 +186,7 @@ extension RequestLimits {
     return isCounted
   }
 
-  /// Counts wrong guesses at other nodes, which have already logged them.
+  /// Counts wrong guesses that other nodes have reported and already logged.
   func note(_ guesses: [WrongGuess]) {
     guard !guesses.isEmpty else { return }
     let now = clock.uptime
@@ -189,7 +199,7 @@ extension RequestLimits {
 extension ServiceCore {
   /// Counts and logs an invalid credential.
   ///
-  /// - Throws: 429 when too many came from this address already; respond with it.
+  /// - Throws: 429 when too many have come from this address. The caller must send it as the response.
   func countRefused(
     _ claimant: RequestLimits.Claimant, _ reason: String, from address: IPAddress?
   ) throws(CallError) {

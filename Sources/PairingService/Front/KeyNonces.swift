@@ -2,25 +2,25 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPlatform
 
-/// The nonces that calls of one key have used, for ``UsedNonces``.
+/// The nonces that signed requests with one key have used, for ``UsedNonces``.
 ///
-/// Callers that call repeatedly hold a reference to it. After it was removed from ``UsedNonces``, its functions return
-/// false, and the caller must get the current object for the key: with two objects for one key, a nonce could be used
-/// twice.
+/// Clients that send requests repeatedly hold a reference to it. After it was removed from ``UsedNonces``, its
+/// functions return false, and the caller must get the current object for the key: with two objects for one key, a
+/// nonce could be used twice.
 package final class KeyNonces: Sendable {
-  /// How many marks (hashes of nonces) are kept for one key: as many as the window accepts for times far ahead of now,
-  /// and some more for the next seconds.
+  /// The maximum number of marks (hashes of nonces) for one key: as many as the window accepts for times far ahead of
+  /// now, and some more for the next seconds.
   private static let mostMarks = 32_768
 
   private struct KeyNoncesState {
-    /// Nil until the first call of the key.
+    /// The window of used nonces; nil until the first request with the key.
     var window: ReplayWindow?
-    /// Marks of calls whose signature time is in the future, by that second.
+    /// The marks (hashes of nonces) of requests whose signature time is in the future, by that second.
     var ahead: [Int64: [UInt64]] = [:]
     var marks = 0
-    /// Marks that earlier processes had stored, by second.
+    /// The marks (hashes of nonces) that earlier processes had stored, by second.
     var earlier: [Int64: Set<UInt64>]
-    /// Nonces that were used at other nodes.
+    /// The nonces of this key that were used at other nodes.
     var elsewhere: NoncesElsewhere?
     var isLetGo = false
 
@@ -47,7 +47,7 @@ package final class KeyNonces: Sendable {
 
   /// Checks whether a nonce may be used.
   ///
-  /// - Returns: false when this object was removed from ``UsedNonces``.
+  /// - Returns: false when this object was removed from ``UsedNonces``; the caller must get the current one.
   func check(_ use: NonceUse, at now: Instant, mark: () -> UInt64) throws(SignatureRefusal) -> Bool {
     try state.withLock { state throws(SignatureRefusal) in
       guard !state.isLetGo else { return false }
@@ -61,7 +61,8 @@ package final class KeyNonces: Sendable {
     }
   }
 
-  /// Marks a nonce as used; false when this object was removed from ``UsedNonces``.
+  /// Marks a nonce as used; false when this object was removed from ``UsedNonces`` and the caller must get the current
+  /// one.
   func take(_ use: NonceUse, at now: Instant) throws(SignatureRefusal) -> Bool {
     try state.withLock { state throws(SignatureRefusal) in
       guard !state.isLetGo else { return false }
@@ -86,9 +87,11 @@ package final class KeyNonces: Sendable {
     }
   }
 
-  /// Removes what is too old to matter; false when nothing is left and the key no longer exists.
+  /// Removes nonces that are too old to be replayed.
+  ///
+  /// Returns false when none is left and the key pair no longer exists.
   func sweep(isKept: Bool, at now: Instant) -> Bool {
-    // Calls with earlier times are refused for their time.
+    // Requests with earlier times are refused because of their time, so their nonces need not be remembered.
     let over = (now - SignaturePolicy.window).second
     return state.withLock { state in
       state.window?.sweep(at: now)
@@ -98,7 +101,8 @@ package final class KeyNonces: Sendable {
       state.earlier = state.earlier.filter { $0.key >= over }
       guard !isKept else { return true }
       state.elsewhere = nil
-      // The key may have been created after the caller read the list of keys, and may have been used since.
+      // The key pair may have been created, and used, after the caller read the list of key pairs. Its nonces must be
+      // kept.
       guard state.window?.count ?? 0 == 0, state.ahead.isEmpty, state.earlier.isEmpty else { return true }
       state.window = nil
       state.isLetGo = true
@@ -106,10 +110,10 @@ package final class KeyNonces: Sendable {
     }
   }
 
-  /// Until when all honest calls are refused because the clock was set back; nil when they are not.
+  /// Until when all honest requests with this key are refused because the clock was set back; nil when they are not.
   var closedUntil: Instant? { state.withLock { $0.window?.closedUntil } }
 
-  /// The marks to store, by second: those of calls whose signature time is later than `now`.
+  /// The marks (hashes of nonces) to store, by second: those of requests whose signature time is later than `now`.
   func marks(after now: Int64) -> [Int64: [UInt64]] {
     state.withLock { state in
       state.earlier.mapValues(Array.init).merging(state.ahead) { $0 + $1 }.filter { $0.key > now }

@@ -2,15 +2,15 @@ internal import PairingStore
 internal import RegentHTTPCodec
 package import RegentPairing
 
-/// Rows that a viewer can cause to be written in any number, by inventing names.
+/// A kind of database row that viewers can cause to be written in any number, by inventing names.
 package enum NewRow: Hashable, Sendable {
-  /// A permit for a title that the sign-in had no permit for.
+  /// A permit (stored permission) for a title for which the sign-in had no permit.
   case permit
-  /// A sign-in of a device that the viewer approves.
+  /// A sign-in of a device that a viewer approves.
   case signIn
 }
 
-/// A group that shares one limit for new rows.
+/// A group of viewers that shares one limit for new database rows.
 ///
 /// Guests are counted separately from accounts, so that a guest with a hundred addresses cannot use up the limit of the
 /// viewers with accounts.
@@ -18,19 +18,23 @@ package enum RowSharer: Hashable, Sendable {
   case account(Viewer)
   case household(ProviderID, HouseholdID)
   case source(SourceKey)
-  /// All viewers with accounts at one requestor.
+  /// The limit for new rows is shared by all viewers with accounts at one requestor.
   case accounts
   case guests
 }
 
 extension RequestLimits {
-  /// Multiples of an account's limit: a household has a few accounts, an address many viewers, a requestor very many.
+  /// The limits for households, addresses and requestors as multiples of an account's limit.
+  ///
+  /// A household has a few accounts, an address many viewers, a requestor very many.
   private static let (householdFactor, sourceFactor, requestorFactor) = (2, 20, 1000)
-  /// A viewer pairs a few screens; an operator who pairs a hotel's may do a hundred at once and then one every ten
-  /// seconds.
+  /// The factor between the limits for new sign-ins and those for new permits.
+  ///
+  /// A viewer pairs a few screens. An operator who pairs a hotel's screens may do a hundred at once and then one every
+  /// ten seconds.
   private static let signInFactor = 10
 
-  /// Takes one new permit from the limits.
+  /// Counts one new permit against the rate limits for new rows.
   ///
   /// Do not call it for a permit that is renewed, because that replaces its row.
   func takePermit(of authentication: Authentication, from address: IPAddress?) throws(CallError) {
@@ -52,12 +56,13 @@ extension RequestLimits {
     try refuse("too many new titles were opened: wait, then try again") { () throws(CallError) in try take(all) }
   }
 
-  /// Takes one new sign-in that a viewer approves from the limits.
+  /// Counts one new sign-in that a viewer approves against the rate limits for new rows.
   ///
   /// Households have no limit here, because only operators create their accounts.
   func takeSignIn(of viewer: Viewer, from address: IPAddress?, at requestor: RequestorID) throws(CallError) {
     guard viewer.account != nil else {
-      // An approval without an account starts a temporary pass, so it counts like a pass that a device starts itself.
+      // An approval without an account starts a temporary pass, so it is counted like a pass that a device starts
+      // itself.
       try take(.guest, from: address, at: requestor)
       return try takeGuest(at: requestor)
     }
@@ -74,7 +79,7 @@ extension RequestLimits {
     try refuse("too many devices were signed in: wait, then try again") { () throws(CallError) in try take(all) }
   }
 
-  /// Takes one new guest sign-in from the limit of all guests of a requestor.
+  /// Counts one new guest sign-in against the rate limit of all guests of a requestor.
   func takeGuest(at requestor: RequestorID) throws(CallError) {
     try refuse("too many guests came in: wait, then try again") { () throws(CallError) in
       try take([(.rows(.signIn, .guests), requestor, limits.newcomers.times(Self.requestorFactor / Self.signInFactor))])

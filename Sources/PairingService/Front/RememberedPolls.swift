@@ -3,24 +3,25 @@ internal import RegentHTTPCodec
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// What can be read from a request before authentication, independent of the time and of stored data.
+/// The parts of a request that can be read before authentication, and that depend neither on the time nor on stored
+/// data.
 struct V1Words: Sendable {
   let path: PathParameters
   let parameters: CallParameters
   let format: WireFormat
-  /// Whether the request has an `Origin` header: a page of another site sent it.
+  /// Whether the request has an `Origin` header, which means that a page of another site sent it.
   let isCrossOrigin: Bool
-  /// Whether OAuth access tokens are accepted.
+  /// Whether the endpoint accepts OAuth access tokens.
   let takesGrants: Bool
   let work: V1Work
 }
 
 /// A poll that its connection remembers, because the box will send the same request again.
 ///
-/// Only what follows from the words of the request is kept. Everything that can change is checked again at each poll:
+/// Only values are kept that follow from the request's text. Everything that can change is checked again at each poll:
 /// rate limits, signature, signature time, nonce, token expiry, application, requestor and code.
 final class RememberedPoll: Sendable {
-  /// The longest request that is remembered, in bytes.
+  /// The longest request that a connection remembers, in bytes.
   ///
   /// A poll has 200 to 500. Longer requests are not kept, because no limit counts this memory for the client that sends
   /// them.
@@ -29,14 +30,14 @@ final class RememberedPoll: Sendable {
   let head: RememberedHead
   let words: V1Words
   let device: CallDevice
-  /// The requestor that was authenticated; the request may name it.
+  /// The requestor that was authenticated for the poll, which the request may name.
   let requestor: RequestorID
-  /// The claims of the access token, if it had one.
+  /// The claims of the poll's access token, if it had one.
   let claims: AccessTokens.Claims?
-  /// How to check a signed header of the same shape, if it had one.
+  /// The verified facts for checking the next signed header faster, if the poll had such a header.
   let signer: KnownSigner?
 
-  /// Returns nil when the request is not the poll of a device that will have to ask again.
+  /// Remembers a request; nil unless it is the poll of a device that will have to ask again.
   init?(
     _ request: Request, _ words: V1Words, _ device: CallDevice?, _ signed: SignedCaller, after error: CallError
   ) {
@@ -52,7 +53,9 @@ final class RememberedPoll: Sendable {
   }
 }
 
-/// Answers a poll that equals the last one on its connection without parsing it again; passes everything else on.
+/// Answers a poll that equals the last one on its connection without parsing it again.
+///
+/// Passes all other requests on.
 package struct RememberedPolls<Next: Handler>: Handler {
   private let endpoints: V1Endpoints
   private let next: Next

@@ -3,58 +3,65 @@ package import RegentPairing
 package import PairingStore
 internal import RegentPlatform
 
-/// Limits how many requests, and wrong codes (`Guesses`), a device or a network address may send.
+/// Limits how many requests and wrong codes a device or a network address may send.
 ///
-/// Wrong passwords are counted in `SignInCheck`, pending codes in the store.
+/// Wrong codes are counted by `Guesses`, wrong passwords by `SignInCheck`, and pending codes by the store.
 package final class RequestLimits: Sendable {
-  /// What a rate limit counts.
+  /// The client or group whose requests one rate limit counts.
   package enum Subject: Hashable, Sendable {
-    /// Requests of a device.
+    /// The rate limit counts the requests of a device.
     case device(DeviceHash)
-    /// Requests for one code from one address, by clients that send no device id. They are counted separately, so that
-    /// an attacker who saw a code on a screen cannot use up the limit of its box.
+    /// The rate limit counts the requests for one code from one address, by clients that send no device id.
+    ///
+    /// They are counted separately, so that an attacker who saw a code on a screen cannot use up the limit of its box.
     case code(CodeHash, SourceKey?)
-    /// New codes of a device that replace its own.
+    /// The rate limit counts new codes with which a device replaces its own.
     case replacements(DeviceHash)
-    /// App sign-ins by one box.
+    /// The rate limit counts app sign-ins by one box.
     case box(BoxID)
-    /// Decisions of a viewer about the apps of a box.
+    /// The rate limit counts a viewer's decisions about the apps of a box.
     case decisions(DeviceHash)
-    /// Actions of a viewer on the phone's pages that write an audit line.
+    /// The rate limit counts a viewer's actions on the phone's pages that write an audit line.
     case viewer(Viewer)
-    /// The same actions by guests at one address. All guests of a provider are the same `Viewer`, so they are counted
-    /// by address.
+    /// The rate limit counts the actions of guests at one address that write an audit line.
+    ///
+    /// All guests of a provider are the same `Viewer`, so they are counted by address.
     case guests(SourceKey)
-    /// Audit lines for the sign-ins and sign-outs of a viewer's browsers.
+    /// The rate limit counts audit lines for the sign-ins and sign-outs of a viewer's browsers.
     case sessions(Viewer)
-    /// Changes that a client makes to its own registration.
+    /// The rate limit counts changes that an OAuth client makes to its own registration.
     case client(ClientID)
-    /// New clients from one address.
+    /// The rate limit counts actions from one address that each write a new row, such as the registration of a client.
     case newcomers(Newcomer, SourceKey)
-    /// New rows of a group that shares a limit.
+    /// The rate limit counts new database rows (permits or sign-ins) of a group of viewers, such as all viewers with
+    /// accounts at one requestor.
     case rows(NewRow, RowSharer)
   }
 
-  /// Actions that write a row and can be repeated with invented names.
+  /// Actions that write a row and that a client can repeat with invented names.
   package enum Newcomer: Hashable, Sendable {
-    /// An app that registers. Its row is kept for ever, and the software statement can be read from any copy of the
-    /// app.
+    /// An app installation registers.
+    ///
+    /// Its row is kept for ever, and anyone can read the software statement from a copy of the app.
     case app
-    /// An OAuth client that registers itself without credentials. `ClientRoom` keeps each such client for an hour and
-    /// has a limited number of places; one address must not fill more than a few of them.
+    /// An OAuth client registers itself without credentials.
+    ///
+    /// `ClientRoom` keeps each such client for an hour and has a limited number of places; one address must not fill
+    /// more than a few of them.
     case program
-    /// A device that asks for a code and has none.
+    /// A device that has no pending code asks for one.
     case code
-    /// A device that asks for a new code that replaces its own.
+    /// A device asks for a new code that replaces its own.
     case replacement
-    /// A device that is signed in without an account: with a temporary pass, or by degradation.
+    /// A device is signed in without an account: with a temporary pass, or because the provider is out of order
+    /// (degradation).
     case guest
-    /// A browser that starts a guest's session.
+    /// A browser starts a guest's session.
     case visitor
   }
 
   fileprivate struct Meter: Hashable {
-    /// Nil for limits that belong to no requestor.
+    /// The requestor to which the rate limit belongs; nil for limits that belong to none.
     let requestor: RequestorID?
     let subject: Subject
     var waits = false
@@ -62,33 +69,43 @@ package final class RequestLimits: Sendable {
 
   struct State {
     fileprivate var devices: [Meter: RateMeter] = [:]
-    /// Used when `devices` is full: each further subject shares one of these meters with all others that have the same
-    /// hash.
+    /// The counters that are used when `devices` is full.
+    ///
+    /// Each further subject shares one of them with all others that have the same hash.
     fileprivate var shared = [RateMeter](repeating: RateMeter(), count: 4096)
     var sources: [SourceKey: RateMeter] = [:]
     var guesses: Guesses
-    /// How many nodes divide the limits among them.
+    /// The number of nodes that divide the rate limits among them.
     var nodes = 1
     var nextSweep = Uptime(milliseconds: .min)
   }
 
-  /// From this number on, meters that are full again are removed: they hold no information.
+  /// The number of counters from which on those that have recovered completely are removed, because they hold no
+  /// information.
   fileprivate static let manyMeters = 100_000
-  /// The limit for meters, about 40 MiB.
+  /// The maximum number of counters, about 40 MiB.
   ///
-  /// A meter is full again within minutes, so an attacker needs a thousand new names a second to reach it.
+  /// A counter recovers completely within minutes and is then removed, so an attacker needs a thousand new names a
+  /// second to reach this number.
   fileprivate static let mostMeters = 400_000
+  /// The limit for replaced codes is this many times that for new codes.
+  ///
   /// A code that replaces another adds a row, but the number of codes that can be approved stays the same.
   private static let replacementFactor = 10
-  /// One address may be that of a hotel or hall whose guests all start at once.
+  /// The factor by which more guests than other clients may start at once from one address.
+  ///
+  /// The address may be that of a hotel or hall whose guests all start at once.
   private static let guestFactor = 5
-  /// A program registers once in a place.
+  /// The factor by which registrations of OAuth clients from one address are limited more than other new rows, because
+  /// a program registers once in a place.
   ///
   /// With this factor, an attacker needs 20 addresses to fill the 10,000 places for an hour.
   private static let programFactor = 10
-  /// A device waits for at most four things, and repeats each wait after a change; it stays far below this limit.
+  /// The limit for long polls is this many times the usual one.
+  ///
+  /// A device waits for at most four things, and repeats each long poll after a change. It stays far below this limit.
   private static let waitFactor = 4
-  /// The requests that an app sends at once when it opens.
+  /// The number of requests that an app sends at once when it opens.
   ///
   /// With several nodes, each allows at least this burst, whatever its part of the limit is.
   private static let opening = 20
@@ -97,7 +114,7 @@ package final class RequestLimits: Sendable {
   let metrics: ServiceMetrics
   let log: ServiceLog
   let state: Locked<State>
-  /// Reports wrong guesses to the other nodes; nil with a store of its own.
+  /// Reports wrong guesses to the other nodes; nil when this process is the only node.
   let shared: BatchedSender<WrongGuess>?
 
   init(
@@ -116,14 +133,14 @@ package final class RequestLimits: Sendable {
     try take(.device(device), at: requestor)
   }
 
-  /// Takes one request of a device, or for a code, from the limit.
+  /// Counts one request of a device, or one for a code, against its rate limit.
   package func take(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: subject), limits.device, least: Self.opening)
   }
 
-  /// Takes one long poll from its own limit.
+  /// Counts one long poll against the rate limit for long polls.
   ///
-  /// Waiting does not use up the limit for ordinary polls, and a client still cannot open and displace waits in an
+  /// Long polls do not use up the limit for ordinary polls, and a client still cannot open and replace them in an
   /// endless loop.
   package func takeWait(_ subject: Subject, at requestor: RequestorID) throws(CallError) {
     try take(
@@ -131,6 +148,8 @@ package final class RequestLimits: Sendable {
       limits.device.times(Self.waitFactor), least: Self.opening)
   }
 
+  /// Counts one event against this node's part of a rate limit.
+  ///
   /// `least` is the burst that each node allows, however many nodes divide the limit.
   private func take(_ meter: Meter, _ whole: RateLimit, least: Int = 1) throws(CallError) {
     let now = clock.uptime
@@ -145,7 +164,7 @@ package final class RequestLimits: Sendable {
       })
   }
 
-  /// Takes one from each of these meters, or from none if any is used up.
+  /// Counts one event against each of these rate limits, or against none if any is used up.
   ///
   /// A viewer who is refused because of other clients at the same address loses nothing.
   func take(_ all: [(subject: Subject, requestor: RequestorID?, limit: RateLimit)]) throws(CallError) {
@@ -171,14 +190,14 @@ package final class RequestLimits: Sendable {
     throw .tooMany(retryAfter: wait)
   }
 
-  /// Takes one new code that replaces a device's own.
+  /// Counts one new code that replaces a device's own against its rate limit.
   ///
-  /// Each writes a row to the disk, whatever its lifetime.
+  /// Each one writes a row to the disk, whatever its lifetime.
   package func takeReplacement(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .replacements(device)), limits.replacements)
   }
 
-  /// Takes one app sign-in by a box.
+  /// Counts one app sign-in by a box against its rate limit.
   ///
   /// The box's owner can sign any number of assertions with invented apps, devices and addresses, and each writes a
   /// row.
@@ -186,14 +205,15 @@ package final class RequestLimits: Sendable {
     try take(Meter(requestor: requestor, subject: .box(box)), limits.newcomers)
   }
 
-  /// Takes one decision about a box's apps, or one key of the box.
+  /// Counts one viewer's decision about a box's apps, or one enrolled key of the box, against its rate limit.
   ///
-  /// Each writes an audit line, and a full log deletes its oldest lines.
+  /// Each one writes an audit line, and a full log deletes its oldest lines.
   package func takeDecision(of device: DeviceHash, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .decisions(device)), limits.newcomers)
   }
 
-  /// Takes one action of a viewer that writes an audit line: naming a screen, a decision, a new password.
+  /// Counts one action of a viewer that writes an audit line against the viewer's rate limit: naming a screen, a
+  /// decision, a new password.
   ///
   /// Without this limit, a viewer could fill the log by sending a form again and again.
   func takeAct(of viewer: Viewer, from address: IPAddress?) throws(CallError) {
@@ -207,7 +227,7 @@ package final class RequestLimits: Sendable {
   /// Above the limit the line is left out, because signing in and out must always work. Other actions have a limit of
   /// their own.
   func hasSessionLine(for viewer: Viewer) -> Bool {
-    // Guests are limited by their address instead.
+    // The sessions of guests are limited by their address instead of the viewer.
     guard viewer.account != nil else { return true }
     do throws(CallError) {
       try take(Meter(requestor: nil, subject: .sessions(viewer)), limits.newcomers)
@@ -215,14 +235,14 @@ package final class RequestLimits: Sendable {
     } catch { return false }
   }
 
-  /// Takes one change that a client makes to its own registration.
+  /// Counts one change that a client makes to its own registration against its rate limit.
   ///
-  /// Each writes a row and an audit line.
+  /// Each one writes a row and an audit line.
   func takeChange(of client: ClientID, at requestor: RequestorID) throws(CallError) {
     try take(Meter(requestor: requestor, subject: .client(client)), limits.newcomers)
   }
 
-  /// Takes one request from the limit of a network address, if an operator has set one.
+  /// Counts one request against the rate limit of its network address, if an operator has set one.
   package func take(_ address: IPAddress?) throws(CallError) {
     guard let limit = limits.source, let source = SourceKey(address) else { return }
     let now = clock.uptime
@@ -238,16 +258,17 @@ package final class RequestLimits: Sendable {
       })
   }
 
-  /// Makes this node allow only its part of each limit, so that clients that a load balancer sends to all nodes in turn
+  /// Divides each rate limit by the number of nodes, so that clients that a load balancer sends to all nodes in turn
   /// get the whole limit.
   ///
   /// A client that always reaches the same node gets only that node's part.
   func divide(among nodes: Int) { state.withLock { $0.nodes = max(nodes, 1) } }
 
-  /// How many nodes divide the limits, as far as this node knows.
+  /// The number of nodes that divide the rate limits, as far as this node knows.
   var nodes: Int { state.withLock { $0.nodes } }
 
-  /// Takes one new client from the limit of its network address.
+  /// Counts one action that writes a new row, such as the registration of a client, against the rate limit of its
+  /// network address.
   package func take(
     _ newcomer: Newcomer, from address: IPAddress?, at requestor: RequestorID
   ) throws(CallError) {
@@ -271,12 +292,12 @@ package final class RequestLimits: Sendable {
 }
 
 extension RequestLimits.State {
-  /// This node's part of a limit, with a burst of at least `least`.
+  /// This node's part of a rate limit, with a burst of at least `least`.
   fileprivate func share(of limit: RateLimit, least: Int) -> RateLimit {
     nodes == 1 ? limit : limit.divided(among: nodes, least: least)
   }
 
-  /// A meter's state; that of a shared meter when there is no room for its own.
+  /// The state of a rate limit's counter; that of a shared counter when there is no room for its own.
   fileprivate func rate(of meter: RequestLimits.Meter) -> RateMeter {
     if let rate = devices[meter] { return rate }
     return devices.count < RequestLimits.mostMeters ? RateMeter() : shared[place(of: meter)]
@@ -297,17 +318,19 @@ extension RequestLimits.State {
   fileprivate mutating func makeRoom(at now: Uptime) {
     let many = RequestLimits.manyMeters
     guard devices.count >= many || sources.count >= many, now >= nextSweep else { return }
-    // A flood of invented devices must not cause a sweep for each request.
+    // The next clean-up runs a second later at the earliest. A flood of invented devices must not cause one for each
+    // request.
     nextSweep = now + .seconds(1)
     devices = devices.filter { !$0.value.isFull(at: now) }
-    // Keep the capacity: in the same flood the table would grow again step by step, and move all entries each time.
+    // The table keeps its capacity. Otherwise it would grow again step by step in the same flood, and move all entries
+    // each time.
     devices.reserveCapacity(many)
     sources = sources.filter { !$0.value.isFull(at: now) }
   }
 }
 
 extension SourceKey {
-  /// The key of a client's address; nil on a Unix socket.
+  /// The key of a client's network address; nil for a client on a Unix socket.
   package init?(_ address: IPAddress?) {
     guard let address else { return nil }
     if address.isIPv4 {

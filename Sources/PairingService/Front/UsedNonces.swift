@@ -5,18 +5,18 @@ internal import PairingStore
 package import RegentPairing
 internal import RegentPlatform
 
-/// The nonces that signed calls have used: one ``ReplayWindow`` for each key.
+/// The nonces that signed requests have used: one ``ReplayWindow`` for each key.
 ///
-/// A signature time may be up to five minutes in the future. After a restart, such a call could be replayed until that
-/// time, because the new process would not know its nonce. The nonces of calls with a future time, and only these, are
-/// therefore stored every minute and when the service stops. After a kill or power cut, those of the last minute are
-/// missing. For five minutes after such a start, calls with a time in the future are refused; the client then signs
-/// again with the time in the response's `Date` header.
+/// A signature time may be up to five minutes in the future. After a restart, such a request could be replayed until
+/// that time, because the new process would not know its nonce. The nonces of requests with a future time, and only
+/// these, are therefore stored every minute and when the service stops. After a kill or power cut, those of the last
+/// minute are missing. For five minutes after such a start, requests with a time in the future are refused; the client
+/// then signs again with the time in the response's `Date` header.
 package final class UsedNonces: Sendable {
-  /// The `Retry-After` for a client for whose nonce there is no room.
+  /// The `Retry-After` for a client whose nonce cannot be remembered, because there is no room.
   static let pause: Duration = .seconds(3)
 
-  /// How far in the future a signature time may be during these five minutes.
+  /// How far in the future a signature time may be during the first five minutes after a kill or power cut.
   ///
   /// Correct clocks differ by less.
   static let caution: Duration = .seconds(5)
@@ -25,10 +25,10 @@ package final class UsedNonces: Sendable {
   private let cautiousUntil: Instant?
   private let capacity: Int
   private let keys: Locked<[PublicKey: KeyNonces]>
-  /// Reports nonces to the other nodes; nil with a store of its own.
+  /// Reports used nonces to the other nodes; nil when this process is the only node.
   private let shared: BatchedSender<UsedNonce>?
 
-  /// Starts with the nonces that earlier processes stored; `afterCut` when the last process was killed.
+  /// Starts with the nonces that earlier processes stored; `afterCut` says that the last process was killed.
   init(
     startingAt start: Instant, keptAs texts: [String], afterCut: Bool = false, capacity: Int,
     sharedBy shared: BatchedSender<UsedNonce>? = nil
@@ -53,13 +53,13 @@ package final class UsedNonces: Sendable {
 
   /// Checks whether a nonce may be used.
   ///
-  /// `known` is the key's object that the caller holds from an earlier call.
+  /// `known` is the key's object, if the caller holds it from an earlier request.
   func check(
     _ nonce: Span<UInt8>, of key: PublicKey, _ known: KeyNonces? = nil, signedAt: Instant, from source: UInt64?,
     at now: Instant
   ) throws(SignatureRefusal) -> NonceUse {
     if let cautiousUntil, now < cautiousUntil, signedAt > now + Self.caution { throw .outsideWindow }
-    // Swift seeds its hashes anew in every process, so an attacker cannot choose two nonces that collide.
+    // Swift seeds its hashes anew in every process, so an attacker cannot choose two nonces with equal hashes.
     var hasher = Hasher()
     hasher.combine(nonce)
     let hash = UInt64(bitPattern: Int64(hasher.finalize()))
@@ -72,7 +72,7 @@ package final class UsedNonces: Sendable {
     }
   }
 
-  /// Marks a nonce as used.
+  /// Marks a nonce of a key as used.
   func take(_ use: NonceUse, of key: PublicKey, at now: Instant) throws(SignatureRefusal) {
     let use = try looking(use, key) { use throws(SignatureRefusal) in try use.nonces.take(use, at: now) }
     if let shared, let mark = use.mark { shared.add(UsedNonce(key: key, second: use.signedAt.second, mark: mark)) }
@@ -80,7 +80,7 @@ package final class UsedNonces: Sendable {
 
   /// Runs `work` with the nonces of a key.
   ///
-  /// If that object has been removed in the meantime, repeats with the current one.
+  /// If that object was removed in the meantime, `work` runs again with the current one.
   private func looking(
     _ use: NonceUse, _ key: PublicKey, _ work: (NonceUse) throws(SignatureRefusal) -> Bool
   ) throws(SignatureRefusal) -> NonceUse {
@@ -91,17 +91,18 @@ package final class UsedNonces: Sendable {
 
   /// Notes nonces that were used at other nodes.
   ///
-  /// The table through which they come is not signed. An attacker who can write to it could add impossible times, which
-  /// would push out valid entries; and after an entry is pushed out, all calls with earlier times are refused.
+  /// The database table with these nonces is not signed. An attacker who can write to it could add impossible times,
+  /// which would push out valid entries. After an entry is pushed out, all requests with earlier times are refused.
   /// Impossible times are therefore ignored.
   func note(_ nonces: [UsedNonce], at now: Instant) {
-    // The largest difference that two nodes' clocks and the signature window allow together.
+    // A correct signature time can differ from this node's clock by at most this much: the window for signatures, and
+    // the largest difference between the clocks of two nodes.
     let span = SignaturePolicy.window * 2
     let near = (now - span).second...(now + span).second
     for nonce in nonces where near.contains(nonce.second) { while !self.nonces(of: nonce.key).note(nonce) {} }
   }
 
-  /// Removes what is too old to matter, and keys that no longer exist.
+  /// Removes nonces that are too old to be replayed, and those of keys that no longer exist.
   func sweep(keeping keys: some Sequence<PublicKey>, at now: Instant) {
     let kept = Set(keys)
     self.keys.withLock { keys in
@@ -109,14 +110,14 @@ package final class UsedNonces: Sendable {
     }
   }
 
-  /// Until when honest calls are refused because the clock was set back; nil when they are not.
+  /// Until when honest requests are refused because the clock was set back; nil when they are not.
   package var closedUntil: Instant? {
     keys.withLock { $0.values.compactMap(\.closedUntil).max() }
   }
 
-  /// The nonces as text, which ``init(startingAt:keptAs:capacity:)`` reads back.
+  /// The nonces that must survive a restart, as text that ``init(startingAt:keptAs:capacity:)`` reads.
   ///
-  /// It includes marks that were read from there, as long as they may matter.
+  /// They include those that were read from the text of earlier processes, as long as they can be replayed.
   func text(at now: Instant) -> String {
     let kept = self.keys.withLock { $0.mapValues { $0.marks(after: now.second) } }.filter { !$0.value.isEmpty }
     let keys = kept.sorted { $0.key < $1.key }.map { key, seconds in
@@ -155,7 +156,9 @@ package final class UsedNonces: Sendable {
     return String(repeating: "0", count: markDigits - digits.count) + digits
   }
 
-  /// The number by which a nonce is stored and sent to other nodes; the same in every process, unlike Swift's hash.
+  /// The number by which a nonce is stored and sent to other nodes.
+  ///
+  /// Unlike Swift's hash, it is the same in every process.
   private static func mark(_ nonce: Span<UInt8>) -> UInt64 {
     SHA256.hash(nonce).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
@@ -165,7 +168,7 @@ package final class UsedNonces: Sendable {
 struct NonceUse: Sendable {
   fileprivate(set) var nonces: KeyNonces
   let hash: UInt64
-  /// The mark to store or to send to other nodes; nil when neither is needed.
+  /// The hash of the nonce, to store or to send to other nodes; nil when neither is needed.
   let mark: UInt64?
   let signedAt: Instant
   let source: UInt64?

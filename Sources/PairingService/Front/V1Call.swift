@@ -5,24 +5,24 @@ package import PairingStore
 package import RegentPairingWire
 internal import RegentPlatform
 
-/// A call of protocol V1 whose format, parameters, caller and requestor are known.
+/// A request of protocol V1 whose format, parameters, sender and requestor are known.
 ///
 /// It is a class because it is passed on many times and has dozens of fields to copy.
 package final class V1Call: Sendable {
   package let request: Request
-  /// The parts of the path that the route captured.
+  /// The parts of the URL path that the route captured.
   package let path: PathParameters
   package let format: WireFormat
-  /// The parameters of the query and the form.
+  /// The parameters of the request, from the query and the form.
   package let parameters: CallParameters
   package let caller: Caller
-  /// The requestor whose app calls.
+  /// The requestor whose app sent the request.
   package let requestor: Requestor
-  /// The provisioning at the time of this call.
+  /// The provisioning records (those that operators make) as they were when the request arrived.
   package let provisioned: ProvisioningSnapshot
-  /// The time of this call.
+  /// The time at which the request arrived.
   package let now: Instant
-  /// The wait in seconds that the client asked for (`Prefer: wait`); nil without one.
+  /// The length of the long poll in seconds that the client asked for (`Prefer: wait`); nil without one.
   package let preferredWait: Int?
   private let hasher: KeyedHasher
   private let knownDevice: CallDevice?
@@ -31,7 +31,7 @@ package final class V1Call: Sendable {
     request: Request, _ words: V1Words, caller: Caller, requestor: Requestor, provisioned: ProvisioningSnapshot,
     now: Instant, hasher: KeyedHasher, device: CallDevice?
   ) {
-    // A call may be held for a minute; it must not keep the poll that its connection remembers alive.
+    // A request may become a long poll of a minute. It must not retain the poll that its connection remembers.
     self.request = request.forgetting
     path = words.path
     format = words.format
@@ -48,12 +48,12 @@ package final class V1Call: Sendable {
 
 package struct CallDevice: Hashable, Sendable {
   package let id: DeviceID
-  /// The hash under which the device's rows are stored.
+  /// The keyed hash of the device id, under which the device's rows are stored.
   package let hash: DeviceHash
 }
 
 extension V1Call {
-  /// The device that the call names; throws when it is missing or invalid.
+  /// The device that the request names; throws when it is missing or invalid.
   package func device() throws(CallError) -> CallDevice {
     if let knownDevice { return knownDevice }
     guard try parameters.value(Field.deviceID) != nil else {
@@ -79,14 +79,14 @@ extension V1Call {
     return resource
   }
 
-  /// The profile of the integration that the app asks for.
+  /// The profile of the integration (a set of lifetimes and limits) that the app asks for.
   package func profile() throws(CallError) -> ProfileName? {
     try parameters.value(Field.applicationProfile).flatMap { ProfileName($0) }
   }
 
   /// What the device reports about itself, in the header or the parameter, completed by its `User-Agent`.
   ///
-  /// Unreadable information is ignored, because clients in the field send many forms of it.
+  /// Unreadable information is ignored, because devices in the field send many forms of it.
   package func deviceInformation() throws(CallError) -> DeviceInformation {
     var given = header(PairingHeader.deviceInfo)
     if given == nil { given = try parameters.value(Field.deviceInfo) }
@@ -94,7 +94,7 @@ extension V1Call {
     return information.completed(byUserAgent: request.header(.userAgent))
   }
 
-  /// A header's value; nil when it is missing or repeated.
+  /// The value of a request header; nil when it is missing or repeated.
   package func header(_ name: String) -> String? {
     guard let name = HeaderName(name) else { return nil }
     return try? request.singleHeader(name)
@@ -108,14 +108,14 @@ extension V1Call {
     try? RegistrationCode(typed: path[name])
   }
 
-  /// What the rate limit counts: the device, or the code when the call names no device.
+  /// Whose requests the rate limit counts: the device's, or those for the code when the request names no device.
   var subject: RequestLimits.Subject? {
     if let device = deviceIfNamed { return .device(device.hash) }
     let code = path[ifCaptured: "code"].flatMap { try? RegistrationCode(typed: $0) }
     return code.map { .code(hash($0), SourceKey(request.clientAddress)) }
   }
 
-  /// The hash under which a code is stored.
+  /// The keyed hash of a code, under which it is stored.
   package func hash(_ code: RegistrationCode) -> CodeHash { hasher.code(code) }
 }
 

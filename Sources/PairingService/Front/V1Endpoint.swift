@@ -6,9 +6,9 @@ internal import RegentPairingWire
 internal import RegentCryptography
 internal import RegentPlatform
 
-/// Decides the response to a call.
+/// Decides the response to a request.
 ///
-/// It runs on an event loop, so it may read memory only.
+/// It runs on an event loop, so it may read only memory.
 package typealias V1Work = @Sendable (V1Call) throws(CallError) -> V1Outcome
 
 /// The common part of all endpoints of protocol V1: authentication, requestor, response format and errors.
@@ -17,9 +17,9 @@ package struct V1Endpoints: Sendable {
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Mounts an endpoint for each of its methods.
+  /// Mounts an endpoint of protocol V1 for each of its methods.
   ///
-  /// Every path also answers a browser's preflight request.
+  /// Every path also answers a browser's CORS preflight request.
   package func mount(
     _ routes: inout Routes, _ methods: [Method], _ path: String, takesGrants: Bool = false,
     _ work: @escaping V1Work
@@ -44,7 +44,7 @@ package struct V1Endpoints: Sendable {
         takesGrants: takesGrants, work: work)
       return begin(request, words, like: nil, nil)
     } catch {
-      // When the query cannot be read, only the suffix and the `Accept` header choose the format.
+      // When the query cannot be read, the format comes from the path's suffix and the `Accept` header.
       let plain = request.wireFormat(suffix: path.suffix, parameter: nil)
       let frame = V1Frame(core: core, format: plain, isCrossOrigin: request.isCrossOrigin)
       return .now(frame.response(error))
@@ -53,7 +53,7 @@ package struct V1Endpoints: Sendable {
 
   /// Answers a poll that equals an earlier one.
   ///
-  /// `claims` are those of its token when the token is the same as well.
+  /// `claims` are those of the access token that the poll has in common with the earlier one.
   func answer(_ request: Request, like known: RememberedPoll, _ claims: AccessTokens.Claims?) -> Answer {
     begin(request, known.words, like: known, claims)
   }
@@ -87,8 +87,8 @@ package struct V1Endpoints: Sendable {
         return frame.perform(try limited(call, signed, words.work))
       } catch {
         var response = frame.response(error)
-        // The remembered poll stays valid while the same caller polls. If the call was parsed anew, remember it for the
-        // next poll.
+        // The remembered poll stays valid while the same sender polls. If the request was parsed anew, it is remembered
+        // for the next poll.
         if known == nil || known?.claims != signed.claims || signed.signer != nil {
           response.remembered = RememberedPoll(request, words, device, signed, after: error)
         }
@@ -102,7 +102,7 @@ package struct V1Endpoints: Sendable {
   private func limited(_ call: V1Call, _ signed: SignedCaller, _ answer: @escaping V1Work)
     throws(CallError) -> V1Outcome
   {
-    // After the rate limits: calls that they refuse must take no room in the replay window.
+    // The nonce is used up after the rate limits: refused requests must take no room in the replay window.
     func work(_ call: V1Call) throws(CallError) -> V1Outcome {
       try core.credentials.useUp(signed, call.request, at: call.now)
       return core.codeLooks.areNeeded ? try decided(call, answer) : try answer(call)
@@ -112,8 +112,8 @@ package struct V1Endpoints: Sendable {
       try core.limits.take(subject, at: call.requestor.id)
       return try work(call)
     }
-    // A wait that is held counts only in its own limit; one that is answered at once counts as an ordinary poll as
-    // well.
+    // A long poll counts only against its own limit. A request that is answered at once counts against that for
+    // ordinary polls as well.
     try core.limits.takeWait(subject, at: call.requestor.id)
     let outcome: V1Outcome
     do throws(CallError) {
@@ -126,7 +126,7 @@ package struct V1Endpoints: Sendable {
     return outcome
   }
 
-  /// Reads the code from the store first when memory may be outdated, then decides the response.
+  /// Decides the response, after reading the code from the store if memory may be outdated.
   private func decided(_ call: V1Call, _ answer: @escaping V1Work) throws(CallError) -> V1Outcome {
     guard let lookup = try core.lookupNeeded(for: call) else { return try answer(call) }
     return .decide { [core] in
@@ -150,7 +150,7 @@ extension V1Words {
 }
 
 extension Request {
-  /// Whether the request has an `Origin` header: a page of another site sent it.
+  /// Whether the request has an `Origin` header, which means that a page of another site sent it.
   var isCrossOrigin: Bool { header(.origin) != nil }
 }
 
@@ -169,6 +169,6 @@ extension String {
 }
 
 extension PathParameters {
-  /// The requestor in the path, on paths that have one.
+  /// The requestor that the path names, on paths that have one.
   fileprivate var requestor: String? { self[ifCaptured: "requestor"] }
 }

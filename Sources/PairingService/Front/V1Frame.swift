@@ -6,13 +6,13 @@ internal import RegentPairing
 internal import RegentPairingWire
 internal import RegentPlatform
 
-/// What is needed to build the response to a call after the call itself was released.
+/// The data that is needed to build the response to a request after the request itself was freed.
 struct V1Frame: Sendable {
   let core: ServiceCore
   let format: WireFormat
-  /// Whether the request has an `Origin` header: a page of another site sent it.
+  /// Whether the request has an `Origin` header, which means that a page of another site sent it.
   let isCrossOrigin: Bool
-  /// The requestor, if it wants enhanced errors.
+  /// The requestor, if it wants error documents with codes and details (enhanced errors).
   var enhanced: RequestorID?
 
   func perform(_ outcome: V1Outcome) -> Answer {
@@ -58,7 +58,7 @@ struct V1Frame: Sendable {
   }
 
   private func park(_ reply: PendingReply, _ wait: V1Wait) {
-    // Capture two members instead of the whole wait, because the waiter holds the rest already.
+    // The closure captures two members instead of the whole wait, because the waiter holds the rest already.
     let (answer, granted) = (wait.answer, wait.granted)
     core.waiters.park(
       reply, for: wait.subject, wait.place, span: wait.span,
@@ -66,7 +66,9 @@ struct V1Frame: Sendable {
       end: { end in self.answer(reply, answer, end, granted: granted) })
   }
 
-  /// Sends the response after a wait has ended, whatever the reason: it describes the present state.
+  /// Sends the response to a long poll that has ended for any reason.
+  ///
+  /// The response describes the present state.
   private func answer(
     _ reply: PendingReply, _ answer: V1HeldAnswer, _ end: Waiters.End, granted: Int
   ) {
@@ -103,7 +105,7 @@ struct V1Frame: Sendable {
     return response
   }
 
-  /// The response to a call that failed.
+  /// The response to a request that failed.
   func response(_ error: CallError) -> Response {
     if error.isPlain, !isCrossOrigin, enhanced == nil || error.code == nil {
       return PlainErrors.response(error.status, format)
@@ -113,7 +115,7 @@ struct V1Frame: Sendable {
       enhancement: enhancement(of: error))
     var response = self.response(V1Reply(error.status, document, format))
     if error.status == .unauthorized {
-      // RFC 6750 §3: no error code when the request had no token.
+      // RFC 6750 §3: the response has no error code when the request had no token.
       let isToken = error.details == CallError.accessDenied.details
       response.addHeader(.wwwAuthenticate, isToken ? "Bearer error=\"invalid_token\"" : "Bearer")
     }
@@ -124,15 +126,16 @@ struct V1Frame: Sendable {
     return response
   }
 
-  /// Reasons that apps must distinguish from an ordinary refusal, so they are sent in a header also when the requestor
-  /// has not asked for enhanced errors.
+  /// Reasons that apps must distinguish from an ordinary refusal.
+  ///
+  /// They are sent in a header even when the requestor has not asked for enhanced errors.
   private static let toldReasons: Set<EnhancedCode> = [
     .authorizationDeniedByParentalControls, .authorizationDeniedByDegradationRule,
   ]
 
   private func enhancement(of error: CallError) -> ErrorDocument.Enhancement? {
-    // Each code is documented with its statuses. Where the endpoint responds with another status, the generic body is
-    // sent.
+    // Each error code is documented with its statuses. If the endpoint responds with another status, the generic body
+    // is sent.
     guard let enhanced, let code = error.code,
       code.statuses.contains(Int(error.status.rawValue))
     else { return nil }
@@ -146,7 +149,7 @@ struct V1Frame: Sendable {
 
 /// Responses that consist of their status only, prepared once.
 ///
-/// The one to a pending poll is by far the most frequent response.
+/// The response to a pending poll is by far the most frequent one.
 private enum PlainErrors {
   private static let json = Forms(.json)
   private static let xml = Forms(.xml)
@@ -182,7 +185,7 @@ private enum PlainErrors {
 }
 
 extension CallError {
-  /// Whether the error consists of its status only.
+  /// Whether the error response consists of its status only.
   fileprivate var isPlain: Bool {
     message == nil && details == nil && retryAfter == nil
       && (status == .unauthorized || status == .forbidden || status == .notFound)
@@ -195,7 +198,7 @@ extension Response {
     if closes { closesConnection = true }
   }
 
-  /// Adds `Retry-After` in whole seconds, rounded up, because an earlier retry would be refused again.
+  /// Adds the header `Retry-After`, in whole seconds rounded up, because an earlier retry would be refused again.
   package mutating func addRetryAfter(_ span: Duration) {
     addHeader(.retryAfter, String(max(1, (span.wholeMilliseconds + 999) / 1000)))
   }

@@ -1,22 +1,22 @@
 package import PairingStore
 internal import RegentPairing
 
-/// The result of an endpoint's work on a call.
+/// The result of an endpoint's work on a request.
 ///
-/// A call is held at most once and asks the store at most once before that. The types for the following steps,
-/// ``V1Decision`` and ``V1Answer``, therefore offer no third step.
+/// A request is held (as a long poll) at most once, and asks the store at most once before that. The types for the
+/// following steps, ``V1Decision`` and ``V1Answer``, therefore offer no third step.
 package enum V1Outcome: Sendable {
   case reply(V1Reply)
   /// The response needs the store, so it is computed outside the event loop.
   case later(@Sendable () async throws -> V1Reply)
-  /// The response is held until something changes.
+  /// The response is held (as a long poll) until the state changes.
   case wait(V1Wait)
-  /// The store must be asked before it is known whether the response is held.
+  /// The store must be asked before it is known whether the response is held as a long poll.
   case decide(@Sendable () async throws -> V1Decision)
 }
 
 extension V1Outcome {
-  /// The decision of a call for which the store was asked already.
+  /// Runs the access to the store that this outcome still needs, and returns the decision: a response or a long poll.
   func decided() async throws -> V1Decision {
     switch self {
     case .reply(let reply): .reply(reply)
@@ -27,39 +27,39 @@ extension V1Outcome {
   }
 }
 
-/// The result of an endpoint's work after the store was asked.
+/// The result of an endpoint's work on a request for which the store was asked already.
 package enum V1Decision: Sendable {
   case reply(V1Reply)
-  /// The response is held until something changes.
+  /// The response is held (as a long poll) until the state changes.
   case wait(V1Wait)
 }
 
-/// The result of a wait that has ended.
+/// The result of an endpoint's work after a long poll has ended.
 package enum V1Answer: Sendable {
   case reply(V1Reply)
-  /// The response needs the store, so it is computed outside the event loop.
+  /// The response after a long poll needs the store, so it is computed outside the event loop.
   case later(@Sendable () async throws -> V1Reply)
 }
 
-/// Decides the response after a wait.
+/// Decides the response after a long poll.
 ///
-/// It runs on an event loop, or on the thread that made the change, so it may read memory only.
+/// It runs on an event loop, or on the thread that made the change, so it may read only memory.
 package typealias V1HeldAnswer = @Sendable (AuthenticationRecord?) throws(CallError) -> V1Answer
 
-/// A held response (`Prefer: wait`).
+/// A response that is held as a long poll (`Prefer: wait`).
 package struct V1Wait: Sendable {
   package let subject: Waiters.Subject
-  /// Which client waits, and for which resource.
+  /// The client that has the long poll, and the resource that it waits for.
   package let place: Waiters.Place
-  /// Returns true while there is nothing new for the client.
+  /// Returns true while the client would learn nothing new, so that the long poll continues.
   package let isStill: @Sendable () -> Bool
-  /// The longest time to wait.
+  /// The longest time that the long poll may last.
   package let span: Duration
-  /// The granted wait in seconds, for the `Preference-Applied` header.
+  /// The granted length of the long poll in seconds, for the `Preference-Applied` header.
   package let granted: Int
-  /// Makes the response for the state at the time it is called.
+  /// Makes the response for the state at the time of the call.
   ///
-  /// It gets the sign-in when the wait ended because the code was approved.
+  /// The argument is the sign-in, if the long poll ended because the code was approved.
   package let answer: V1HeldAnswer
 
   package init(

@@ -4,7 +4,7 @@ internal import RegentPairingWire
 
 /// Serves the public keys that verify media tokens.
 ///
-/// Unlike the responses of protocol V1, caches may store it.
+/// Caches may store this response, unlike the other responses of protocol V1.
 package struct KeySet: Sendable {
   private let core: ServiceCore
 
@@ -18,7 +18,7 @@ package struct KeySet: Sendable {
     routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.get])) }
   }
 
-  /// A key set with an entity tag; 304 when the client already has it.
+  /// Responds with a key set and its entity tag; 304 when the client already has the set.
   static func answer(_ request: Request, _ keys: [UInt8]) -> Response {
     let tag = EntityTag.of(keys)
     let isKnown = EntityTag.isNamed(tag, in: request.headers(.ifNoneMatch))
@@ -27,7 +27,8 @@ package struct KeySet: Sendable {
       ? Response(.notModified) : Response(.ok, type: "application/jwk-set+json", body: keys)
     response.addHeader(.cacheControl, "public, max-age=300")
     response.addHeader(.etag, tag)
-    // Public keys, so pages of all origins may read them. Always sent, because caches use the response for all origins.
+    // Pages of all origins may read the public keys. The header is sent even without `Origin`, because caches use the
+    // response for all origins.
     response.addHeader(HeaderName(literal: "Access-Control-Allow-Origin"), "*")
     return response
   }

@@ -16,7 +16,7 @@ package struct MediaTokenRoutes: Sendable {
     endpoints = V1Endpoints(core)
   }
 
-  /// Mounts the token endpoint under its two paths, and the key set.
+  /// Mounts the endpoint for media tokens under its two paths, and the published key set.
   package func mount(_ routes: inout Routes) {
     endpoints.mount(&routes, [.get], "/api/v1/tokens/media", takesGrants: true, issue)
     endpoints.mount(&routes, [.get], "/api/v1/mediatoken", takesGrants: true, issue)
@@ -46,7 +46,7 @@ package struct MediaTokenRoutes: Sendable {
 }
 
 extension ServiceCore {
-  /// A new media token.
+  /// Makes a media token.
   ///
   /// Nothing of it is stored: it is valid by its signature alone until it expires.
   fileprivate func mediaToken(_ resource: ResourceID, for viewer: SignedInDevice) throws
@@ -70,8 +70,6 @@ extension ServiceCore {
 
   /// The hash of a viewer's id in tracking data and media tokens.
   ///
-  /// The field is defined as MD5.
-  ///
-  /// It need not be secure, because the id is a keyed hash itself.
+  /// The field is defined as MD5. The hash need not be secure, because the id is a keyed hash itself.
   package static func guid(of userID: String) -> String { Hex.encode(LegacyMD5.hash(userID)) }
 }

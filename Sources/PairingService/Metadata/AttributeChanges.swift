@@ -1,11 +1,11 @@
 package import RegentPairing
 internal import RegentPlatform
 
-/// When each viewer's attributes last changed, as this process saw it.
+/// The time at which each viewer's attributes last changed, as this process saw it.
 ///
-/// Kept in memory, because reading attributes writes nothing to the store. Changes before the start are unknown, so the
-/// time of the start is reported for them: with a time that is too late, an app reads once more than necessary; with
-/// one that is too early, it would keep outdated attributes.
+/// The times are kept in memory, because reading attributes writes nothing to the store. Changes before the start are
+/// unknown, so the time of the start is reported for them. With a time that is too late, an app reads once more than
+/// necessary. With one that is too early, it would keep outdated attributes.
 package final class AttributeChanges: Sendable {
   private struct Seen {
     var attributes: Int
@@ -14,18 +14,18 @@ package final class AttributeChanges: Sendable {
 
   private struct AttributeChangesState {
     var seen: [AuthenticationID: Seen] = [:]
-    /// No change before this time is known.
+    /// The earliest time that is reported; changes before it are unknown.
     var floor: Instant
   }
 
   private let most: Int
   private let state: Locked<AttributeChangesState>
 
-  /// Starts without knowledge of earlier changes.
+  /// Makes an empty table, without knowledge of changes before the start.
   ///
   /// - Parameters:
-  ///   - now: The time of the start.
-  ///   - most: How many sign-ins are remembered; a full table is emptied.
+  /// - now: The time of the start.
+  /// - most: How many sign-ins are remembered; a full table is emptied.
   package init(at now: Instant, most: Int = 100_000) {
     self.most = most
     state = Locked(AttributeChangesState(floor: now))

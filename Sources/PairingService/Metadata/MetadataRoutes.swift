@@ -41,7 +41,7 @@ package struct MetadataRoutes: Sendable {
     return try await core.passUse(of: viewer)
   }
 
-  /// The attributes that an operator allowed the requestor to read.
+  /// The viewer's attributes that an operator allowed the requestor to read.
   private func attributes(_ about: ViewerAttributes, for requestor: Requestor) throws
     -> [UserMetadataDocument.Attribute]
   {
@@ -56,8 +56,8 @@ package struct MetadataRoutes: Sendable {
     }
   }
 
-  /// Encrypts a value with RSA PKCS #1 v1.5 while it fits one block, because existing apps decrypt that form, else as a
-  /// JWE.
+  /// Encrypts an attribute's value: with RSA PKCS #1 v1.5 if it fits one block, because existing apps decrypt that
+  /// form, else as a JWE.
   ///
   /// Attacks on PKCS #1 v1.5 need a program that decrypts texts for the attacker; this service decrypts none.
   private func encrypted(
@@ -72,7 +72,7 @@ package struct MetadataRoutes: Sendable {
       }
       return try JWE.encrypt(json: value.json.bytes(), for: receiver)
     } catch {
-      // Fails, so that the value is never sent unencrypted.
+      // The request fails, so that the value is never sent unencrypted.
       core.log.error(
         "metadata-not-encrypted", ("requestor", requestor.text), ("attribute", key.rawValue),
         ("reason", "\(error)"))
@@ -82,12 +82,12 @@ package struct MetadataRoutes: Sendable {
 }
 
 extension UserMetadataDocument.Value {
-  /// The value for a JWE, in which lists stay lists.
+  /// The attribute's value for a JWE, in which lists stay lists.
   fileprivate var json: JSONValue {
     if case .list(let texts) = self { .array(texts.map { .string($0) }) } else { .string(clearText) }
   }
 
-  /// The value for the form with PKCS #1 v1.5, in which a list is joined with commas.
+  /// The attribute's value for encryption with PKCS #1 v1.5, where a list is joined with commas.
   fileprivate var clearText: String {
     switch self {
     case .text(let text): text

@@ -6,23 +6,24 @@ internal import RegentPairingWire
 struct ViewerAttributes: Sendable {
   let device: SignedInDevice
   let userID: String
-  /// What was used of the temporary pass; nil without one.
+  /// What was used of the temporary pass; nil when the viewer has none.
   let use: TemporaryPassUse?
 
-  /// When the attributes began, if no change was seen: at the sign-in, or at the start of the pass.
+  /// The time to report if no change of the attributes was seen: that of the sign-in, or of the start of the temporary
+  /// pass.
   var since: Instant {
     let signedIn = device.authentication.issued
     return use?.started.map { max(signedIn, $0) } ?? signedIn
   }
 
-  /// A hash of all attributes, the same for equal attributes in this process.
+  /// A hash of all attributes; equal attributes have equal hashes within this process.
   var digest: Int {
     var hasher = Hasher()
     for key in MetadataKey.documented { hasher.combine(value(of: key)) }
     return hasher.finalize()
   }
 
-  /// The value of an attribute; nil when there is none.
+  /// The value of one of the viewer's attributes; nil when the viewer has none.
   func value(of key: MetadataKey) -> UserMetadataDocument.Value? {
     switch key {
     case .userID: .text(userID)
@@ -59,7 +60,9 @@ struct ViewerAttributes: Sendable {
 }
 
 extension MetadataKey {
-  /// Whether a requestor with a certificate gets the value encrypted: true for what reveals where a viewer lives.
+  /// Whether the attribute reveals where the viewer lives.
+  ///
+  /// A requestor with a certificate gets it encrypted.
   var isPersonal: Bool { self == .zip }
 
   /// The attributes in the order in which the protocol lists them.

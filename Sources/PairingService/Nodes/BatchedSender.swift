@@ -1,24 +1,25 @@
 internal import PairingStore
 internal import RegentPlatform
 
-/// Sends events to the other nodes: the first at once, and those that occur while a batch is being sent together in the
-/// next batch.
+/// Sends events to the other nodes.
+///
+/// The first one is sent at once. Those that occur while a batch is being sent are sent together in the next batch.
 ///
 /// The store sends at most once in two milliseconds, so a busy node sends many events at once. Until they arrive, and
-/// while the store is away, each node counts only its own events.
+/// while the store is unavailable, each node counts only its own events.
 final class BatchedSender<Item: Sendable>: Sendable {
   typealias Told = @Sendable (Result<Void, StoreError>) -> Void
 
   private struct BatchedSenderState {
     var due: [Item] = []
     var isSending = false
-    /// Whether the failure was logged already; in an outage, every call would log it again.
+    /// Whether the failure was logged already; in an outage, every request would log it again.
     var isFailing = false
   }
 
-  /// The largest batch; further events that occur meanwhile are not sent.
+  /// The maximum number of events in a batch; further events that occur meanwhile are not sent.
   private let most: Int
-  /// The log event for a failure to send, written once until sending works again.
+  /// The log event for a failure to send, logged once until sending works again.
   private let failure: StaticString
   private let log: ServiceLog
   private let send: @Sendable ([Item], @escaping Told) -> Void
@@ -40,7 +41,8 @@ final class BatchedSender<Item: Sendable>: Sendable {
       defer { state.isSending = true }
       return !state.isSending
     }
-    // Without a timer or task: these, and the thread they wake, cost a busy node more than the sending.
+    // The batch is sent from here without a timer or task. These, and the thread that they wake, cost a busy node more
+    // than the sending.
     if isFirst { sendNext() }
   }
 
@@ -61,7 +63,7 @@ final class BatchedSender<Item: Sendable>: Sendable {
     if isNew { log.warning(failure, ("reason", "\(error)")) }
   }
 
-  /// The next batch; nil when everything was sent.
+  /// Removes and returns the next batch of events; nil when everything was sent.
   private func next() -> [Item]? {
     state.withLock { state in
       state.isSending = !state.due.isEmpty
@@ -72,9 +74,9 @@ final class BatchedSender<Item: Sendable>: Sendable {
 }
 
 extension BatchedSender<UsedNonce> {
-  /// Sends used nonces; nil with a store of its own.
+  /// Makes the sender that tells other nodes which nonces this node has accepted.
   ///
-  /// A batch has at most 16 MiB.
+  /// Returns nil when this process is the only node. A batch has at most 16 MiB.
   static func nonces(_ store: any NodeStore, log: ServiceLog) -> BatchedSender? {
     guard store.isShared else { return nil }
     return BatchedSender(most: 262_144, failure: "nonces-untold", log: log) { store.share($0, $1) }
@@ -82,9 +84,10 @@ extension BatchedSender<UsedNonce> {
 }
 
 extension BatchedSender<WrongGuess> {
-  /// Sends wrong guesses; nil with a store of its own.
+  /// Makes the sender that tells other nodes about wrong guesses of secrets at this node.
   ///
-  /// The limits for guesses keep the batches below this size.
+  /// Returns nil when this process is the only node. The rate limits for guesses keep the number below the maximum of a
+  /// batch.
   static func guesses(_ store: any NodeStore, log: ServiceLog) -> BatchedSender? {
     guard store.isShared else { return nil }
     return BatchedSender(most: 10_000, failure: "guesses-untold", log: log) { store.share($0, $1) }

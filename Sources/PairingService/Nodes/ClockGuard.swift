@@ -5,12 +5,14 @@ internal import RegentHTTPCodec
 /// Answers 503 to all requests while this node knows that its clock is wrong; other nodes serve meanwhile.
 ///
 /// By a wrong clock, a valid refresh token, code or signature may look expired, and a client that is told so discards
-/// it. As a handler in front of all routes, it covers every route.
+/// it. It is a handler in front of all routes, so that it covers every route.
 package struct ClockGuard<Next: Handler>: Handler {
   private let core: ServiceCore
   private let page: @Sendable (Request) -> Response
   private let next: Next
 
+  /// Makes the handler.
+  ///
   /// `page` makes the response for browsers.
   package init(_ core: ServiceCore, page: @escaping @Sendable (Request) -> Response, before next: Next) {
     self.core = core
@@ -23,7 +25,8 @@ package struct ClockGuard<Next: Handler>: Handler {
     return .now(ServiceRoutes.unavailable(request, page: page))
   }
 
-  /// Whether the response does not depend on the time: health checks, static files and preflight requests.
+  /// Whether the response to the request does not depend on the time: health checks, static files and preflight
+  /// requests.
   private func isTimeless(_ request: Request) -> Bool {
     let path = request.path
     return request.method == .options || path.elementsEqual("/healthz".utf8) || path.elementsEqual("/readyz".utf8)
@@ -32,9 +35,10 @@ package struct ClockGuard<Next: Handler>: Handler {
 }
 
 extension ServiceCore {
-  /// Call this before deciding a request that was held or that needs the store.
+  /// Throws when this node cannot decide a request correctly now: its feed of other nodes' changes is stale, or its
+  /// clock was found wrong after the request arrived.
   ///
-  /// It throws when the change feed is stale, or when the node's clock was found wrong after the request arrived.
+  /// Call it before deciding a request after a long poll or an access to the store.
   func requireToDecide() throws {
     try requireNews()
     if nodeNews.isOutvoted { throw CallError(.serviceUnavailable, retryAfter: ClockGuardPause.span) }
@@ -43,5 +47,5 @@ extension ServiceCore {
 
 /// The `Retry-After` of a node whose clock is wrong.
 ///
-/// By then, the load balancer has taken it out of service.
+/// After that time, the load balancer has taken the node out of service.
 enum ClockGuardPause { static let span: Duration = .seconds(5) }

@@ -5,10 +5,10 @@ package import RegentPairing
 ///
 /// Memory alone may answer "not yet", because this node will be told of a change in a moment. "No such code" and every
 /// end of a code are reported only after reading the store. Expiry is reported only after the store has recorded it,
-/// because another node may be approving the code at this moment. A node with a store of its own is never outdated and
+/// because another node may be approving the code at this moment. The only node of a service is never outdated and
 /// never reads.
 package struct CodeRefresher: Sendable {
-  /// Rows of one read, so that a thousand changes need few queries.
+  /// The maximum number of codes that are read at once, so that a thousand changes need few queries.
   static let most = 256
   private let store: any NodeStore
   private let codes: LiveCodes
@@ -22,23 +22,23 @@ package struct CodeRefresher: Sendable {
     areNeeded = store.isShared
   }
 
-  /// Whether the store must be read before answering for this code.
+  /// Whether the store must be read before a request about this code is answered.
   ///
-  /// `record` is not evaluated with a store of its own, which saves the lookup.
+  /// When this process is the only node, `record` is not evaluated, which saves the lookup.
   package func mustLook(at record: @autoclosure () -> RegistrationRecord?) -> Bool {
     guard areNeeded else { return false }
     guard let record = record() else { return true }
     return !record.flow.settled(at: clock.now).state.isPending
   }
 
-  /// Reads a code from the store, unless it is pending in memory.
+  /// Reads a code from the store, unless memory has it as pending.
   package func look(at code: CodeHash) async throws(StoreError) {
     guard mustLook(at: codes.find(code)) else { return }
     if let record = try await store.registration(under: code, at: clock.now) { try await learn(record) }
   }
 
-  /// Reads a code from the store in any case: a phone's page must show what was done a moment ago, perhaps at another
-  /// node.
+  /// Reads a code from the store even if it is pending in memory: a phone's page must show a change from a moment ago,
+  /// perhaps at another node.
   package func lookAfresh(at code: CodeHash) async throws(StoreError) {
     guard areNeeded else { return }
     if let record = try await store.registration(under: code, at: clock.now) {
@@ -55,7 +55,7 @@ package struct CodeRefresher: Sendable {
     try await learn(record)
   }
 
-  /// Reads the code of a device from the store, unless one is pending in memory.
+  /// Reads the code of a device from the store, unless memory has a pending one.
   ///
   /// - Returns: whether a code was read.
   @discardableResult
@@ -68,7 +68,7 @@ package struct CodeRefresher: Sendable {
 
   /// Updates memory with a row of the store.
   ///
-  /// If the code's time has passed, the store records its expiry first, which happens once.
+  /// If the code's lifetime is over, the store records its expiry first, which happens once.
   private func learn(_ record: RegistrationRecord) async throws(StoreError) {
     let now = clock.now
     guard record.flow.state.isPending, now >= record.flow.expires else { return codes.learn(record) }
@@ -76,7 +76,8 @@ package struct CodeRefresher: Sendable {
     codes.learn(ended)
   }
 
-  /// Reads registrations from the store in any case, and removes from memory those that no longer exist.
+  /// Reads registrations from the store even if they are pending in memory, and removes from memory those that no
+  /// longer exist.
   func lookAgain(at ids: [RegistrationID]) async throws(StoreError) {
     var left = ids[...]
     while !left.isEmpty {

@@ -1,12 +1,11 @@
 internal import RegentPlatform
 
-/// Empties this node of held requests before an operator stops it or its machine.
+/// Empties this node of long polls before an operator stops it or its machine.
 ///
-/// While draining, new requests are not held: they are answered at once, and their connection is closed, so that the
-/// box reconnects through the load balancer, which has seen `/readyz` and uses another node. The held requests are
-/// ended step by step.
+/// While the node drains, it answers new requests at once and closes their connections. The box then reconnects through
+/// the load balancer, which has seen `/readyz` and uses another node. The waiting long polls are ended step by step.
 package final class Drain: Sendable {
-  /// The held requests are ended in this many steps of a tenth of a second: eight seconds.
+  /// The number of steps, of a tenth of a second each, in which the long polls are ended: eight seconds.
   private static let steps = 80
   private let state = Locked(false)
   private let waiters: Waiters
@@ -15,7 +14,7 @@ package final class Drain: Sendable {
 
   package var isOn: Bool { state.withLock { $0 } }
 
-  /// Starts or ends draining.
+  /// Starts or ends the draining of this node.
   ///
   /// Setting the same value again has no effect.
   package func set(_ isOn: Bool) {

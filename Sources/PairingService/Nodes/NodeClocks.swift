@@ -7,26 +7,28 @@ internal import RegentPairing
 /// goes out of service, and operators are warned. A largest group of two or more clocks contains at least one
 /// node, so never all nodes go out of service.
 package enum NodeClocks {
-  /// How a node's clock compares with the others.
+  /// The result of comparing a node's clock with the others.
   package enum Verdict: Hashable, Sendable {
-    /// In the largest group, and near the database's clock.
+    /// The node's clock is in the largest group of agreeing clocks, and near the database's clock.
     case agrees
-    /// Far from the database's clock, and it cannot be decided which of the two is wrong.
+    /// The node's clock is far from the database's clock, and it cannot be decided which of the two is wrong.
     case disputed
-    /// The largest group, which is larger than this clock's own, has another time.
+    /// The node's clock is wrong: the largest group of agreeing clocks shows another time, and is larger than this
+    /// clock's own group.
     case outvoted
   }
 
-  /// How far clocks may be apart.
+  /// How far clocks may be apart and still agree.
   ///
   /// Verifiers of media tokens tolerate half a minute, OAuth proofs a minute, and signed headers five. Beyond this
   /// bound, what a node signs may be expired or not yet valid for others.
   package static let bound: Duration = .seconds(30)
-  /// A clock that was wrong must come closer than this, so that a clock near the bound does not go in and out of
-  /// service repeatedly.
+  /// How close to the others a clock that was wrong must come before it counts as right again.
+  ///
+  /// It is less than the bound, so that a clock near the bound does not go in and out of service repeatedly.
   private static let boundOfWrong: Duration = .seconds(25)
 
-  /// Compares this clock with the others.
+  /// Compares this node's clock with those of the other nodes.
   ///
   /// Each is given as how far it is ahead of the database's clock.
   static func standing(of own: Duration, among others: [Duration], after earlier: Verdict = .agrees) -> Verdict {
@@ -41,10 +43,10 @@ package enum NodeClocks {
 }
 
 extension Duration {
-  /// The absolute value.
+  /// The absolute value of the duration.
   var magnitude: Duration { self < .zero ? .zero - self : self }
 
-  /// `12 s ahead of` or `12 s behind`, for this difference between two clocks.
+  /// This difference between two clocks in words: `12 s ahead of` or `12 s behind`.
   var aheadInWords: String {
     "\((magnitude + .milliseconds(500)).components.seconds) s \(self > .zero ? "ahead of" : "behind")"
   }

@@ -2,25 +2,26 @@ package import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Updates this node's memory after changes that other nodes write to the shared store, and wakes the held requests
-/// here.
+/// Updates this node's memory after changes that other nodes write to the shared store, and completes the long polls
+/// that they concern.
 ///
-/// With a store of its own it does nothing.
+/// When this process is the only node, it does nothing.
 package struct NodeFollower: Sendable {
-  /// The longest wait for a notification, after which the changes are read anyway: a lost notification delays a change
-  /// by no more than this.
+  /// The longest wait for a notification of changes.
+  ///
+  /// After it the changes are read anyway, so a lost notification delays a change by no more than this.
   private static let wait: Duration = .milliseconds(250)
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// How long another node, which until now was alone, may take to write the nonces and guesses that it has not shared
-  /// yet.
+  /// How long another node may take to write the nonces and guesses that it has not shared yet, because it was the only
+  /// node until now.
   private static let arrival: Duration = .milliseconds(100)
 
   /// Reads what other nodes wrote recently, before this node answers any request.
   ///
-  /// Otherwise, in its first second, this node would accept a signed header that was already used at another node.
+  /// Without this, the node would in its first second accept a signed header that was already used at another node.
   ///
   /// - Returns: the position for ``run(from:)``.
   package func catchUp() async throws -> ChangePosition? {
@@ -30,16 +31,16 @@ package struct NodeFollower: Sendable {
     return try await readToEnd(after: position)
   }
 
-  /// Follows the changes until its task is cancelled.
+  /// Follows the changes of other nodes until its task is cancelled.
   ///
-  /// With a position, it starts there; without one, it first reads everything again.
+  /// With a position, it starts there. Without one, it first reads everything again.
   package func run(from position: ChangePosition? = nil) async {
     guard core.store.isShared else { return }
     var position = position
     var isTold = false
     while !Task.isCancelled {
       do {
-        // After a long interruption, rereading what is in memory is quicker than reading all changes.
+        // After a long interruption, rereading all records in memory is quicker than reading all changes.
         if core.nodeNews.isLost, position != nil {
           noteMissed()
           position = nil
@@ -50,17 +51,17 @@ package struct NodeFollower: Sendable {
       } catch {
         if !isTold { core.log.warning("nodes-unheard", ("reason", "\(error)")) }
         isTold = true
-        // Random, so that the nodes do not all return at the same moment when the store is back.
+        // The pause is random, so that the nodes do not all return at the same moment when the store is back.
         try? await Task.sleep(for: .milliseconds(Int.random(in: 50...250)))
       }
     }
   }
 
-  /// Reads the log of changes once; without a position, rereads everything in memory.
+  /// Reads the change log once; without a position, rereads everything in memory.
   ///
   /// - Returns: the position reached. When this throws, the caller repeats the same step, which does no harm.
   func step(from position: ChangePosition?) async throws -> ChangePosition {
-    // First, because a node with a wrong clock refuses valid requests.
+    // The clocks are compared first, because a node with a wrong clock refuses valid requests.
     try await NodeStatusExchange(core).once()
     guard let position else {
       let end = try await core.store.endOfChanges()
@@ -95,13 +96,13 @@ package struct NodeFollower: Sendable {
   }
 
   private func look(at changes: Set<StoreChange>) async throws {
-    // Provisioning first, because codes may depend on it.
+    // Provisioning records are reloaded first, because codes may depend on them.
     if changes.contains(.provisioning) { try await core.refreshProvisioning() }
     if changes.contains(.signingKeys) { try await lookAtKeys() }
     var ids: [RegistrationID] = []
     for change in changes {
       switch change {
-      // A code that is not in memory is read when a client asks for it.
+      // Only codes in memory are read again. Others are read when a client asks for them.
       case .code(let id): if core.codes.cached(id) != nil { ids.append(id) }
       case .signIn(let requestor, let device): core.signInTransitions.noteChange(of: device, at: requestor)
       case .box(let device): core.boxDecisions.noteChange(of: device)
@@ -134,7 +135,7 @@ package struct NodeFollower: Sendable {
 }
 
 extension ServiceCore {
-  /// Refuses, while the change feed is stale, requests that depend on more than rows of the store.
+  /// Throws while the change feed is stale, to refuse requests that depend on more than rows of the store.
   ///
   /// A key that was revoked at another node, or a rule that was deleted there, is still valid in this node's memory. A
   /// node that was suspended would also treat a refresh token as stolen that its client has since used at another node.
@@ -144,11 +145,11 @@ extension ServiceCore {
   }
 }
 
-/// The state of this node's change feed and of its clock.
+/// The state of this node's change feed (its reading of other nodes' changes) and of its clock.
 package final class NodeNews: Sendable {
-  /// After so long without a successful read, the node is not ready to serve.
+  /// How long the change feed may be without a successful read before the node is not ready to serve.
   private static let patience: Duration = .seconds(2)
-  /// After so long, everything in memory is read again.
+  /// How long the change feed may be without a successful read before everything in memory must be read again.
   private static let memory: Duration = .seconds(300)
   private let heard: Locked<Uptime>
   private let clocks = Locked((ahead: Duration?.none, standing: NodeClocks.Verdict.agrees))
@@ -163,20 +164,20 @@ package final class NodeNews: Sendable {
     heard = Locked(clock.uptime)
   }
 
-  /// How far this node's clock is ahead of the store's; nil before the first comparison.
+  /// How far this node's clock is ahead of the database's; nil before the first comparison.
   var clockAhead: Duration? { clocks.withLock { $0.ahead } }
 
-  /// How this node's clock compares with the others.
+  /// The result of comparing this node's clock with those of the other nodes.
   package var clockStanding: NodeClocks.Verdict { clocks.withLock { $0.standing } }
 
-  /// Whether the largest group of clocks has another time.
+  /// Whether this node's clock is wrong: the largest group of agreeing clocks shows another time.
   ///
-  /// False with a store of its own.
+  /// Always false when this process is the only node.
   package var isOutvoted: Bool { isNeeded && clockStanding == .outvoted }
 
-  /// Notes how far this node's clock and those of other nodes are ahead of the store's.
+  /// Notes how far this node's clock and those of other nodes are ahead of the database's.
   ///
-  /// - Returns: the new standing, if it has changed.
+  /// - Returns: the new result of comparing the clocks, if it has changed.
   func note(clockAhead: Duration, others: [Duration]) -> NodeClocks.Verdict? {
     clocks.withLock { clocks in
       let earlier = clocks.standing
@@ -187,7 +188,7 @@ package final class NodeNews: Sendable {
 
   /// Notes which other nodes are silent because they were killed or cut off.
   ///
-  /// - Returns: those that were not silent before.
+  /// - Returns: the nodes that were not silent before.
   func note(silent now: Set<NodeID>) -> Set<NodeID> {
     silent.withLock { silent in
       defer { silent = now }
@@ -195,10 +196,10 @@ package final class NodeNews: Sendable {
     }
   }
 
-  /// Counts that changes were missed and everything in memory is read again.
+  /// Counts in the metrics that this node missed changes and reads everything in memory again.
   func noteMissed() { missed.withLock { $0 += 1 } }
 
-  /// The metrics about other nodes in the Prometheus text format; empty with a store of its own.
+  /// The metrics about other nodes in the Prometheus text format; empty when this process is the only node.
   package var exposition: String {
     guard isNeeded else { return "" }
     let (ahead, standing) = clocks.withLock { $0 }
@@ -222,9 +223,9 @@ package final class NodeNews: Sendable {
 
   func note() { heard.withLock { $0 = clock.uptime } }
 
-  /// Whether the feed was stale for so long that everything in memory must be read again.
+  /// Whether the change feed was stale for so long that everything in memory must be read again.
   var isLost: Bool { isNeeded && clock.uptime.since(heard.withLock { $0 }) > Self.memory }
 
-  /// Whether the change feed is stale: memory may be outdated.
+  /// Whether the change feed is stale, so that memory may be outdated.
   package var isLate: Bool { isNeeded && clock.uptime.since(heard.withLock { $0 }) > Self.patience }
 }

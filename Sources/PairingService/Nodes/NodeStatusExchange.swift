@@ -5,13 +5,13 @@ internal import RegentPlatform
 
 /// Exchanges status between the nodes through the store, and follows operators' instructions.
 package struct NodeStatusExchange: Sendable {
-  /// The status that a node reports.
+  /// The status that a node reports to the others.
   package struct Said: Hashable, Sendable {
-    /// The number of held requests.
+    /// The number of the node's long polls.
     package var waiting = 0
-    /// Whether the node is draining.
+    /// Whether the node is draining: it holds no new long polls because it will be stopped.
     package var isDraining = false
-    /// How far the node's clock is ahead of the store's; nil before the first comparison.
+    /// How far the node's clock is ahead of the database's; nil before the first comparison.
     package var clockAhead: Duration?
     /// The node's public address, which it gives to boxes and phones and uses as issuer.
     ///
@@ -50,15 +50,15 @@ package struct NodeStatusExchange: Sendable {
 
   init(_ core: ServiceCore) { self.core = core }
 
-  /// This node's status.
+  /// The status that this node reports to the others.
   package var own: Said {
     Said(
       waiting: core.waiters.count, isDraining: core.drain.isOn, clockAhead: core.nodeNews.clockAhead,
       publicURL: core.options.publicURL)
   }
 
-  /// Writes this node's status, reads the others', and follows an instruction that an operator gave through another
-  /// node.
+  /// Stores this node's status, reads that of the others, and follows an instruction that an operator gave through
+  /// another node.
   func once() async throws(StoreError) {
     let heard = try await core.store.report(own.text)
     core.drain.set(heard.instruction == .drain)
@@ -73,7 +73,7 @@ package struct NodeStatusExchange: Sendable {
   }
 
   private func noteClocks(_ heard: ClusterStatus) {
-    // Nodes that drain are not counted: otherwise they could outvote the last node that serves.
+    // The clocks of draining nodes are not counted: otherwise such nodes could outvote the last node that serves.
     let others = heard.others.map(Said.init(reading:)).filter { !$0.isDraining }.compactMap(\.clockAhead)
     guard let standing = core.nodeNews.note(clockAhead: heard.clockAhead, others: others) else { return }
     switch standing {

@@ -7,12 +7,12 @@ internal import RegentOAuth
 internal import RegentPairing
 
 extension ServiceCore {
-  /// The claims of an access token with a valid signature that has not expired.
+  /// The claims of an OAuth access token with a valid signature that has not expired.
   ///
   /// The caller must check the audience.
   func claims(ofAccessToken text: String) -> AccessTokenClaims? { accessToken(text)?.claims }
 
-  /// A verified access token, with its introspection response.
+  /// Verifies an OAuth access token, and returns it with its introspection response.
   func accessToken(_ text: String) -> VerifiedAccessToken? {
     if let known = rememberedAccessToken(text) { return known }
     guard let token = try? UnverifiedJWS(text), let keyID = token.keyID, let key = oauth.keys.publicKey(keyID),
@@ -24,7 +24,7 @@ extension ServiceCore {
     return known
   }
 
-  /// An access token whose signature was verified before.
+  /// Returns an OAuth access token from the cache of verified tokens.
   ///
   /// Its expiry, and that its signing key still exists, are checked each time.
   func rememberedAccessToken(_ text: String) -> VerifiedAccessToken? {
@@ -34,9 +34,9 @@ extension ServiceCore {
     return known
   }
 
-  /// The valid grant of an access token.
+  /// Reads the valid grant of an access token; nil when it is not valid.
   ///
-  /// It is also put into ``GrantCache`` for the next introspection of the token.
+  /// The grant is also put into ``GrantCache`` for the next introspection of the token.
   func standing(_ claims: AccessTokenClaims) async throws(StoreError) -> ValidGrant? {
     let mark = store.standingMark
     guard let id = GrantID(claims.grant), let standing = try await standing(id), standing.client.id == claims.client
@@ -45,7 +45,7 @@ extension ServiceCore {
     return standing
   }
 
-  /// A valid grant; nil also when its account, integration or keys are no longer valid.
+  /// Reads a valid grant; nil also when its account, integration or keys are no longer valid.
   func standing(_ id: GrantID) async throws(StoreError) -> ValidGrant? {
     do throws(StoreError) {
       return try await store.grant(id, at: clock.now)
@@ -55,10 +55,10 @@ extension ServiceCore {
     }
   }
 
-  /// Whether a grant is valid, paused or ended.
+  /// Reads whether a grant is valid, paused or ended.
   func state(of id: GrantID) async throws(StoreError) -> GrantState {
     let state = try await state(of: id, at: clock.now)
-    // If the clock seems to be ahead, a grant that has expired by it may still be valid. It is then reported as paused,
+    // If the clock seems to be ahead, the grant may have expired only by this clock. It is then reported as paused,
     // because a client that is told of the end discards its tokens for good.
     guard case .ended = state, age.doubt != nil else { return state }
     switch try await self.state(of: id, at: age.now) {
@@ -85,13 +85,13 @@ extension ServiceCore {
     }
   }
 
-  /// A grant that has not expired, valid or paused.
+  /// Reads a grant that has not expired, whether it is valid or paused.
   func kept(_ id: GrantID, at now: Instant) async throws(StoreError) -> GrantRecord? {
     try await store.grants(GrantFilter(id: id), after: nil, limit: 1, at: now).first
   }
 }
 
-/// A grant that is paused, with its client and sign-in.
+/// A grant that is paused because an operator has disabled its account or integration, with its client and sign-in.
 struct PausedGrant {
   let grant: GrantRecord
   let client: OAuthClientRecord
@@ -101,10 +101,11 @@ struct PausedGrant {
 /// Whether a grant can be used.
 enum GrantState {
   case stands(ValidGrant)
-  /// Its account or integration is disabled. It cannot be used now, and becomes valid again when an operator enables
-  /// them.
+  /// The grant's account or integration is disabled.
+  ///
+  /// It cannot be used now, and becomes valid again when an operator enables them.
   case paused(PausedGrant)
-  /// There is no such grant, or its sign-in has ended.
+  /// The grant does not exist, or its sign-in has ended.
   case ended
 
   var grant: GrantRecord? {
@@ -126,8 +127,10 @@ enum GrantState {
 }
 
 extension OAuthError {
-  /// 503, and never `invalid_grant`: clients discard their refresh token after that, and disabling an account for a
-  /// while must not cost it.
+  /// The error for a grant that is paused because an operator has disabled its account or integration.
+  ///
+  /// It is 503, and never `invalid_grant`: clients discard their refresh token after `invalid_grant`, and disabling an
+  /// account for a while must not cost it.
   static let paused = OAuthError(
     .temporarilyUnavailable, "switched off for now by whoever runs the service: the refresh token stays good")
 }
@@ -137,7 +140,8 @@ struct TokenCredential: Sendable {
   let token: String
   let isBound: Bool
 
-  /// Reads the `Authorization` header; nil when it has neither scheme.
+  /// Reads the access token from the `Authorization` header; nil when the header has neither the scheme Bearer nor
+  /// DPoP.
   init?(_ request: Request) throws(OAuthError) {
     guard let words = try request.authorization()?.split(separator: " ", maxSplits: 1), words.count == 2 else {
       return nil
@@ -150,7 +154,8 @@ struct TokenCredential: Sendable {
     token = String(words[1])
   }
 
-  /// Throws when the query or the body contains a token as well: it would be ambiguous which one counts (RFC 6750 §2).
+  /// Throws when the query or the body contains an access token in addition to the header: it would be ambiguous which
+  /// one counts (RFC 6750 §2).
   static func mustBeAlone(in request: Request) throws(OAuthError) {
     let parameters = [try? request.queryParameters(), try? request.form()]
     guard parameters.allSatisfy({ $0?.values(of: "access_token").isEmpty ?? true }) else {
@@ -158,10 +163,10 @@ struct TokenCredential: Sendable {
     }
   }
 
-  /// Checks that the token was sent with the right scheme, and that a proof of the key it is bound to came with it.
+  /// Checks that the access token was sent with the right scheme, and with a proof of the key to which it is bound.
   ///
-  /// - Returns: the proof. The caller marks it as used after the rate limit of the token's device, so that the calls of
-  ///   one viewer cannot fill the memory for all proofs.
+  /// - Returns: the proof. The caller marks it as used after the rate limit of the token's device, so that the requests
+  ///   of one viewer cannot fill the memory for all proofs.
   func check(
     _ claims: AccessTokenClaims, _ request: Request, at address: String, _ core: ServiceCore
   ) throws(OAuthError) -> DPoPProof? {
@@ -184,10 +189,10 @@ struct TokenCredential: Sendable {
 }
 
 extension ServiceCore {
-  /// Applies the device's rate limit, then marks the proof as used.
+  /// Counts the request against the device's rate limit, then marks the DPoP proof as used.
   func admit(_ signIn: AuthenticationRecord, with proof: DPoPProof?) throws {
     try limits.take(signIn.deviceHash, at: signIn.authentication.requestor)
-    if let proof { try oauth.proofs.take(proof, clock) }
+    if let proof { try oauth.proofs.take(proof, of: .signedIn(signIn.authentication.viewer), clock) }
   }
 }
 
@@ -196,7 +201,9 @@ struct VerifiedAccessToken: Sendable {
   let claims: AccessTokenClaims
   let grant: GrantID?
   let keyID: String
-  /// The introspection response (RFC 7662 §2.2), as bytes: it stays the same for the token's whole life.
+  /// The introspection response (RFC 7662 §2.2), as bytes.
+  ///
+  /// It stays the same for the token's whole life.
   let description: [UInt8]
 
   init(_ claims: AccessTokenClaims, keyID: String) {

@@ -24,21 +24,21 @@ package struct AuthenticatedClient: Sendable {
       .flatMap(ClientMethod.init)
   }
 
-  /// Whether this client may introspect an access token of another client, or of itself.
+  /// Whether this client may introspect an access token of `client`.
   ///
-  /// Only clients that an operator created may introspect tokens of others. A client that registered itself could
-  /// otherwise find out which viewers are signed in where. That holds with a software statement too, because every copy
-  /// of the app contains it.
+  /// A client may introspect its own tokens. Only clients that an operator created may introspect tokens of others. A
+  /// client that registered itself could otherwise find out which viewers are signed in where. That holds with a
+  /// software statement too, because every copy of the app contains it.
   func mayAsk(about client: ClientID, of requestor: RequestorID) -> Bool {
     client == record.id || record.origin == .operator && requestor == record.requestor
   }
 }
 
 extension ServiceCore {
-  /// Authenticates the client of a request.
+  /// Authenticates the client of an OAuth request.
   ///
   /// A client with valid credentials is accepted whatever other clients at its address try, because 256 bits cannot be
-  /// guessed. Invalid ones are counted, and too many of them get 429.
+  /// guessed. Invalid credentials are counted, and too many of them get 429.
   func client(_ shown: ClientAuthentication, _ request: Request) async throws -> AuthenticatedClient {
     do {
       return try await checked(shown)
@@ -47,7 +47,7 @@ extension ServiceCore {
     }
   }
 
-  /// Counts a failed authentication.
+  /// Counts a failed client authentication.
   ///
   /// Returns the error to respond with: `error`, or 429 when there were too many from this address, no matter whether
   /// the client exists.
@@ -60,11 +60,10 @@ extension ServiceCore {
     return error
   }
 
-  /// Authenticates a client from memory.
+  /// Authenticates a client from the cache; nil when the store must be asked.
   ///
-  /// `mark` is the present value of ``GrantStore/standingMark``, which tells whether a cached record is still current.
-  ///
-  /// Nil does not mean that the credentials are wrong: the caller then asks the store. A secret is compared in any
+  /// `mark` is the present value of the store's change counter (``GrantStore/standingMark``), which tells whether a
+  /// cached record is still current. Nil does not mean that the credentials are wrong. A secret is compared in any
   /// case, so that timing does not reveal which client ids exist.
   func remembered(_ shown: ClientAuthentication, asOf mark: UInt64) -> AuthenticatedClient? {
     switch shown {
@@ -89,8 +88,8 @@ extension ServiceCore {
     if let mark = store.standingMark, let client = remembered(shown, asOf: mark) { return client }
     let unknown = OAuthError(
       .invalidClient, "no client of this name and secret is known", asksForBasic: shown.isBasic)
-    // Wrong credentials get the same text after the same work, whether or not the client exists, so that an attacker
-    // cannot find out which clients exist.
+    // The same work is done and the same text sent for wrong credentials whether or not the client exists. An attacker
+    // therefore cannot find out which clients exist.
     switch shown {
     case .name(let id, _):
       guard let found = try await registered(id, showing: [.none]), let client = described(found) else { throw unknown }
@@ -122,9 +121,9 @@ extension ServiceCore {
     return try assertion.check(with: keys, audiences: audiences, at: clock.now)
   }
 
-  /// Verifies the assertion of the client that asked for a code, with the keys that it had then.
+  /// Verifies the assertion of the client that asked for a code, with the keys that the client had then.
   ///
-  /// Nil when that fails; the client may have newer keys, so the caller then asks the store.
+  /// Returns nil when that fails. The client may have newer keys, so the caller then asks the store.
   func checked(
     _ text: String, _ name: ClientID?, of asked: AskedByClient
   ) -> ClientAssertion.Checked? {
@@ -134,14 +133,14 @@ extension ServiceCore {
     return try? checked(assertion, with: keys.keys)
   }
 
-  /// Reads a client from the store, if it uses one of these authentication methods.
+  /// Reads a client from the store; nil unless it uses one of these authentication methods.
   private func registered(
     _ id: ClientID, showing methods: Set<ClientMethod>? = nil
   ) async throws(StoreError) -> RegisteredClient? {
     let mark = store.standingMark
     let record = try await store.oauthClient(id)
     if let methods {
-      // Parse a record also when the client does not exist, so that timing does not reveal it.
+      // A record is parsed also when the client does not exist, so that timing does not reveal it.
       guard let method = (record ?? Self.nobodysRecord).flatMap(AuthenticatedClient.method),
         methods.contains(method)
       else { return nil }
@@ -150,14 +149,14 @@ extension ServiceCore {
     return RegisteredClient(record: record, mark: mark)
   }
 
-  /// Parses the metadata of a client, and caches the result.
+  /// Parses the metadata of a registered client, and caches the result.
   private func described(_ found: RegisteredClient) -> AuthenticatedClient? {
     guard let client = AuthenticatedClient(found.record) else { return nil }
     if let mark = found.mark { oauth.standing.keep(client, asOf: mark) }
     return client
   }
 
-  /// A client that does not exist, for constant time.
+  /// A client record for requests with an unknown client id, so that refusing them takes the same time.
   ///
   /// It is parsed anew each time, because parsing the metadata is most of the work of refusing an existing client.
   private static var nobody: AuthenticatedClient? { nobodysRecord.flatMap(AuthenticatedClient.init) }
@@ -177,7 +176,7 @@ extension ServiceCore {
   }()
 }
 
-/// A client as the store returned it when ``GrantStore/standingMark`` was `mark`.
+/// A client as the store returned it when the change counter (``GrantStore/standingMark``) had the value `mark`.
 ///
 /// Its metadata is not parsed yet.
 private struct RegisteredClient {

@@ -4,7 +4,7 @@ internal import RegentCryptography
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Exchanges an approved device code for tokens, once.
+/// Exchanges an approved device code for tokens; a code can be redeemed once.
 ///
 /// A client that lost the response can get the same response again.
 struct CodeRedemption: Sendable {
@@ -16,7 +16,9 @@ struct CodeRedemption: Sendable {
     pairs = TokenPairs(core)
   }
 
-  /// The response with the tokens for a code; `client` is authenticated.
+  /// The response with the tokens for an approved device code.
+  ///
+  /// The caller has authenticated `client`.
   func tokens(
     for text: String, _ verifier: String?, _ call: OAuthCall, _ client: AuthenticatedClient
   ) async throws -> [UInt8] {
@@ -32,7 +34,8 @@ struct CodeRedemption: Sendable {
     case .denied, .expired, .unknown: throw OAuthError.ended(answer)
     case .approved: break
     }
-    // Each attempt signs tokens and opens a transaction, even for a code that was redeemed long ago.
+    // The rate limit applies even to a code that was redeemed long ago, because each attempt signs tokens and opens a
+    // transaction.
     do throws(CallError) {
       try core.limits.take(known.device, at: known.requestor)
     } catch {
@@ -43,13 +46,15 @@ struct CodeRedemption: Sendable {
     guard asked.thumbprint == nil || asked.thumbprint == proof?.thumbprint else {
       throw OAuthError(.invalidGrant, "the code was asked for with a key: send a proof of the same key")
     }
-    if let proof { try core.oauth.proofs.take(proof, core.clock) }
+    guard let viewer = known.flow.state.approval?.viewer else { throw OAuthError.unknownCode }
+    if let proof { try core.oauth.proofs.take(proof, of: .signedIn(viewer), core.clock) }
     let signIn: ValidSignIn
     switch try await pickUp(known.known.record) {
     case .success(let standing): signIn = standing
     case .failure(let pause): return try await lostAnswer(known.known.record, pause, client, proof?.thumbprint)
     }
-    // The scope that the client may have now: an operator may have reduced it since the client asked.
+    // The client gets no more than its present scope: an operator may have reduced it since the client asked for the
+    // code.
     let scope = try Scope(asked.scope).limited(to: client.metadata.scope)
     guard !scope.isEmpty else {
       throw OAuthError(.invalidScope, "this client may have none of these scopes any more")
@@ -68,10 +73,10 @@ struct CodeRedemption: Sendable {
     return core.notYet(record.id, of: record.deviceHash, at: record.requestor)
   }
 
-  /// The response, while the account or integration is disabled, to a code that may have been redeemed before that.
+  /// The response, while the account or integration is disabled, for a code that may have been redeemed before that.
   ///
-  /// A lost response is repeated at once, as for a refresh. A client that is told "pending" would come again after the
-  /// pause, when the minute for repeated responses is over. The tokens cannot be used before the pause ends.
+  /// A lost response is repeated at once, as for a refresh. If the client were told "pending", it would come again
+  /// after the pause, when the minute for repeated responses is over. The tokens cannot be used before the pause ends.
   private func lostAnswer(
     _ record: RegistrationRecord, _ pause: AuthenticationRefusal, _ client: AuthenticatedClient, _ thumbprint: String?
   ) async throws -> [UInt8] {
@@ -82,8 +87,8 @@ struct CodeRedemption: Sendable {
     return try again(kept, client, thumbprint, at: now)
   }
 
-  /// Repeats the earlier response, if the same client shows the same key within the time in which a response may have
-  /// been lost.
+  /// Repeats the response to an earlier redemption, if the same client proves the same key within the time in which a
+  /// response may have been lost.
   private func again(
     _ kept: GrantRecord, _ client: AuthenticatedClient, _ thumbprint: String?, at now: Instant
   ) throws(OAuthError) -> [UInt8] {
@@ -93,9 +98,9 @@ struct CodeRedemption: Sendable {
     return again.bytes()
   }
 
-  /// The sign-in that the approval created, or the reason why it is paused.
+  /// Reads the sign-in that the approval created, or the reason why it is paused.
   ///
-  /// The first read is the code's delivery.
+  /// The first read marks the code as delivered.
   private func pickUp(_ record: RegistrationRecord) async throws -> Result<ValidSignIn, AuthenticationRefusal> {
     do throws(StoreError) {
       let pickUp = try await core.signInTransitions.pickUp(record.deviceHash, at: record.requestor, of: nil)

@@ -9,8 +9,8 @@ internal import RegentPairingWire
 
 /// The device code that a client gets together with its registration code (RFC 8628 §3.2).
 ///
-/// It consists of the registration's id, with which the registration is found, and 256 random bits. The whole text is
-/// the device id of the client's device.
+/// It consists of the registration's id, by which the registration is found, and 256 random bits. The whole text also
+/// serves as the id of the client's device.
 struct DeviceCode {
   let registration: RegistrationID
   let device: DeviceID
@@ -31,7 +31,7 @@ struct DeviceCode {
     self.device = device
   }
 
-  /// The device id to show to operators.
+  /// The form in which a device id is shown to operators.
   ///
   /// Of a device code, only the half that is not secret is shown, because the whole code could be redeemed.
   static func shownID(of device: DeviceID, _ about: DeviceDescription) -> String {
@@ -70,13 +70,13 @@ struct DeviceAuthorization: Sendable {
     let asked = AskedByClient(
       client: client.record.id, scope: scope.text, challenge: challenge?.text, thumbprint: proof?.thumbprint,
       secret: client.record.secret,
-      // When there is no room for the keys, the text is empty, and each poll asks the store. No code takes more memory
-      // than intended.
+      // When there is no room for the keys, the text is empty, and each poll asks the store. A code thus never takes
+      // more memory than intended.
       keys: core.codes.hasRoomForDescriptions ? client.metadata.keyText : client.metadata.keyText.map { _ in "" },
       isSelfNamed: client.record.origin.isSelfNamed, isOperators: client.record.origin == .operator)
     let (code, record) = try await reserve(requestor.id, rowKey, about(call, client, asked))
-    // Public clients need no secret, so an attacker can be one. A proof is therefore remembered only when a code was
-    // issued for it.
+    // A DPoP proof is remembered only when a code was issued for it. Public clients need no secret, so an attacker who
+    // can be one could otherwise fill the memory for proofs.
     if let proof { try core.oauth.proofs.take(proof, of: asker, core.clock) }
     let link = VerificationLink(
       publicURL: core.options.publicURL, code: code, secret: core.hasher.linkSecret(code))
@@ -94,7 +94,7 @@ struct DeviceAuthorization: Sendable {
       address: call.request.clientAddress?.description, asked: asked)
   }
 
-  /// Reserves a registration code as for protocol V1.
+  /// Reserves a registration code in the same way as protocol V1.
   private func reserve(
     _ requestor: RequestorID, _ rowKey: PublicKey, _ about: DeviceDescription
   ) async throws(StoreError) -> (RegistrationCode, RegistrationRecord) {

@@ -5,21 +5,21 @@ internal import RegentPlatform
 
 /// Caches clients and grants that were valid, because APIs introspect the same tokens all day.
 ///
-/// An entry is used only while ``GrantStore/standingMark`` has the value that it had before the entry was read. Every
-/// change that could make an entry invalid advances the mark before the change is confirmed. An operator who disables
-/// an account can therefore be sure that no cached entry is used afterwards.
+/// An entry is used only while the store's change counter (``GrantStore/standingMark``) has the value that it had
+/// before the entry was read. Every change that could make an entry invalid advances the counter before the change is
+/// confirmed. An operator who disables an account can therefore be sure that no cached entry is used afterwards.
 package final class GrantCache: Sendable {
-  /// What introspection needs to know of a grant.
+  /// The data of a grant that introspection needs.
   struct Grant {
     let client: ClientID
     let requestor: RequestorID
-    /// The earlier end of the grant and of its sign-in.
+    /// The time until which the entry may be used: the earlier end of the grant and of its sign-in.
     ///
     /// Using the grant may extend it; the grant is then read again.
     let until: Instant
   }
 
-  /// About 12 MiB.
+  /// The maximum number of cached grants, about 12 MiB.
   ///
   /// The clients need 8 MiB more when each has a few keys.
   static let mostGrants = 65_536
@@ -42,9 +42,9 @@ package final class GrantCache: Sendable {
     return grant
   }
 
-  /// Caches a valid grant.
+  /// Caches a valid grant until the store's change counter (``GrantStore/standingMark``) changes.
   ///
-  /// `mark` is ``GrantStore/standingMark``, taken before the grant was read.
+  /// `mark` is the counter's value before the grant was read.
   func keep(_ standing: ValidGrant, asOf mark: UInt64) {
     let grant = Grant(
       client: standing.client.id, requestor: standing.client.requestor,
@@ -56,19 +56,19 @@ package final class GrantCache: Sendable {
     clients.withLock { $0.find(id, asOf: mark) }
   }
 
-  /// Caches a client.
+  /// Caches a client until the store's change counter (``GrantStore/standingMark``) changes.
   ///
-  /// `mark` is ``GrantStore/standingMark``, taken before the client was read.
+  /// `mark` is the counter's value before the client was read.
   func keep(_ client: AuthenticatedClient, asOf mark: UInt64) {
     clients.withLock { $0.keep(client, for: client.record.id, asOf: mark) }
   }
 }
 
-/// A table whose entries are valid only while a mark stays the same.
+/// A table whose entries are valid only while the store's change counter keeps its value.
 struct MarkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private(set) var entries: [Key: (mark: UInt64, value: Value)] = [:]
   private let most: Int
-  /// The mark at which outdated entries were last removed.
+  /// The value of the change counter at which outdated entries were last removed.
   private var swept: UInt64?
 
   init(most: Int) { self.most = most }
@@ -78,12 +78,13 @@ struct MarkedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return entry.value
   }
 
-  /// Adds an entry.
+  /// Adds an entry to the table.
   ///
   /// When the table is full of current entries, the new one is left out, and the store is asked instead.
   mutating func keep(_ value: Value, for key: Key, asOf mark: UInt64) {
     if entries.count >= most, entries[key] == nil {
-      // Once for each mark: otherwise each call would walk through the whole full table.
+      // Outdated entries are removed once for each value of the counter. Otherwise each call would search the whole
+      // full table.
       guard swept != mark else { return }
       swept = mark
       entries = entries.filter { $0.value.mark == mark }

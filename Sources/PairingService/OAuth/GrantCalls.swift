@@ -5,9 +5,9 @@ internal import RegentOAuth
 internal import RegentPairing
 internal import RegentPairingWire
 
-/// Calls of protocol V1 with an OAuth access token.
+/// Requests of protocol V1 with an OAuth access token.
 ///
-/// The token determines requestor and device; a call that names others is refused.
+/// The token determines requestor and device; a request that names others is refused.
 struct GrantCalls: Sendable {
   private let core: ServiceCore
 
@@ -36,7 +36,7 @@ struct GrantCalls: Sendable {
   private func call(_ request: Request, _ words: V1Words) async throws -> V1Call {
     let refused = OAuthError(.invalidToken, "the access token does not count: fetch a new one")
     guard let shown = try TokenCredential(request), let claims = core.claims(ofAccessToken: shown.token),
-      // A token for another API is not accepted here, wherever the client got it.
+      // A token for another API is not accepted here, even from its own client.
       claims.audience.utf8.elementsEqual(core.options.publicURL.utf8)
     else { throw refused }
     guard words.takesGrants else {

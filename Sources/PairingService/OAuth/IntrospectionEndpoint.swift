@@ -21,7 +21,7 @@ struct IntrospectionEndpoint: Sendable {
     OAuthFrame(core).mount(&routes, .revocation, revoke)
   }
 
-  // MARK: - Introspection
+  // MARK: - Introspection of tokens
 
   @Sendable private func introspect(_ call: OAuthCall) throws -> Answer {
     let shown = try call.shown()
@@ -37,7 +37,7 @@ struct IntrospectionEndpoint: Sendable {
     }
   }
 
-  /// The response from memory, for a client with a secret.
+  /// The introspection response from memory, for a client with a secret.
   ///
   /// The client and the grant must be cached, and no change since may have made them invalid.
   private func remembered(_ shown: ClientAuthentication, _ call: OAuthCall) -> [UInt8]? {
@@ -71,7 +71,7 @@ struct IntrospectionEndpoint: Sendable {
     return object
   }
 
-  /// The grant of a refresh token that is the grant's latest.
+  /// Reads the valid grant of a refresh token, if the token is the grant's latest.
   private func standing(ofRefreshToken text: String) async throws -> ValidGrant? {
     guard let (id, generation) = core.oauth.refreshTokens.read(text), let standing = try await core.standing(id),
       standing.grant.generation == generation
@@ -81,7 +81,7 @@ struct IntrospectionEndpoint: Sendable {
 
   // MARK: - Revocation
 
-  /// Ends the grant of an access or refresh token.
+  /// Ends the grant of an access or refresh token (RFC 7009).
   ///
   /// `token_type_hint` is ignored.
   @Sendable private func revoke(_ call: OAuthCall) async throws -> Response {
@@ -89,7 +89,7 @@ struct IntrospectionEndpoint: Sendable {
     let text = try token(call)
     let id =
       core.oauth.refreshTokens.read(text)?.grant ?? core.claims(ofAccessToken: text).flatMap { GrantID($0.grant) }
-    // A paused grant can be ended as well.
+    // A paused grant can be ended as well, so it is looked up here too.
     if let id, let grant = try await core.kept(id, at: core.clock.now) {
       guard grant.client == client.record.id else {
         throw OAuthError(.invalidGrant, "the token is another client's")

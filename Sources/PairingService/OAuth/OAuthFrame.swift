@@ -13,14 +13,14 @@ struct OAuthFrame: Sendable {
 
   typealias Work = @Sendable (OAuthCall) async throws -> Response
 
-  /// Mounts an endpoint that takes forms.
+  /// Mounts an OAuth endpoint that takes forms.
   ///
   /// All origins are allowed, because the endpoints ignore cookies.
   func mount(_ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint, _ work: @escaping Work) {
     mount(&routes, endpoint, deciding: { call in later(call.request) { try await work(call) } })
   }
 
-  /// Mounts an endpoint whose response may be known without the store.
+  /// Mounts an OAuth endpoint whose response may be known without the store.
   func mount(
     _ routes: inout Routes, _ endpoint: ServerMetadata.Endpoint,
     deciding work: @escaping @Sendable (OAuthCall) throws -> Answer
@@ -37,12 +37,12 @@ struct OAuthFrame: Sendable {
     routes.on(.options, path) { _, _ in .now(CrossOrigin.preflight([.post])) }
   }
 
-  /// A response that needs the store.
+  /// Makes a response that needs the store.
   func later(_ request: Request, _ work: @escaping @Sendable () async throws -> Response) -> Answer {
     .later { reply in complete(reply, request, work) }
   }
 
-  /// A response that needs the store and little work before that.
+  /// Makes a response that needs the store and little work before that.
   ///
   /// The work starts at once on the request's event loop, so that no other thread has to be woken.
   func laterFromHere(_ request: Request, _ work: @escaping @Sendable () async throws -> Response) -> Answer {
@@ -87,7 +87,7 @@ struct OAuthFrame: Sendable {
       request: request, endpoint: endpoint, parameters: try OAuthParameters(form), authorization: header)
   }
 
-  // MARK: - Answers
+  // MARK: - Building responses
 
   /// A JSON response that must not be cached.
   static func response(_ status: Status = .ok, _ document: JSONObject) -> Response {
@@ -104,7 +104,7 @@ struct OAuthFrame: Sendable {
 
   private static let pragma = HeaderName(literal: "Pragma")
 
-  /// Adds the CORS headers when the request has an `Origin` header.
+  /// Adds the CORS headers to the response when the request has an `Origin` header.
   static func allowing(_ response: Response, _ request: Request) -> Response {
     guard request.hasHeader(.origin) else { return response }
     var response = response
@@ -112,11 +112,13 @@ struct OAuthFrame: Sendable {
     return response
   }
 
-  /// These two are nearly all the responses to polls, so their bytes are prepared once.
+  /// The response to a poll of a pending code.
+  ///
+  /// This response and `slow_down` are nearly all the responses to polls, so their bytes are prepared once.
   private static let pending = PreparedResponse(refusal(.pending))
   private static let slowDown = PreparedResponse(refusal(.slowDown))
 
-  /// The response to any error.
+  /// The response of an OAuth endpoint to any error.
   func response(_ error: any Error, to request: Request) -> Response {
     switch error {
     case let error as OAuthError: return response(error, to: request)
@@ -124,15 +126,17 @@ struct OAuthFrame: Sendable {
     }
   }
 
-  /// The response to an OAuth error.
+  /// The response of an OAuth endpoint to an OAuth error.
   func response(_ error: OAuthError, to request: Request) -> Response {
     var response = answer(error)
-    // This token is a registration token, which is bound to no key, so the scheme is always `Bearer`.
+    // This error code is sent only for registration tokens. They are bound to no key, so the scheme is always `Bearer`.
     if error.code == .invalidToken { response.addHeader(.wwwAuthenticate, Self.bearer(error, request)) }
     return finished(response, to: request)
   }
 
-  /// RFC 6750 §3: no error code when the request had no token.
+  /// The `WWW-Authenticate` header of the error.
+  ///
+  /// RFC 6750 §3: it has no error code when the request had no token.
   static func bearer(_ error: OAuthError, _ request: Request) -> String {
     TokenCredential.isShown(request) ? "Bearer error=\"\(error.code.rawValue)\"" : "Bearer"
   }
@@ -177,7 +181,7 @@ struct OAuthFrame: Sendable {
     return response
   }
 
-  /// The response to a request that no endpoint accepts.
+  /// The response to a request that matches no OAuth endpoint.
   ///
   /// OAuth clients read JSON; nothing of the request is repeated.
   static func refusal(_ status: Status, to request: Request? = nil) -> Response {
@@ -193,7 +197,8 @@ struct OAuthFrame: Sendable {
     return request.map { allowing(response, $0) } ?? response
   }
 
-  /// The response to errors outside OAuth, such as too many requests or an outage of the store.
+  /// The response to an error of the service itself or of its limits, such as too many requests or an outage of the
+  /// store.
   private func answer(_ error: CallError) -> Response {
     let isOurs = error.status.rawValue >= 500 || error.status == .tooManyRequests
     let code: OAuthError.Code = isOurs ? .temporarilyUnavailable : .invalidRequest
@@ -204,7 +209,7 @@ struct OAuthFrame: Sendable {
 }
 
 extension Request {
-  /// The `Authorization` header; nil without one.
+  /// The value of the `Authorization` header; nil without one.
   func authorization() throws(OAuthError) -> String? {
     do throws(RequestTextError) {
       return try singleHeader(.authorization)
@@ -221,14 +226,14 @@ struct OAuthCall: Sendable {
   let parameters: OAuthParameters
   let authorization: String?
 
-  /// The credentials that the client sent.
+  /// The client credentials in the request, not yet verified.
   func shown() throws(OAuthError) -> ClientAuthentication {
     try ClientAuthentication(authorization: authorization, parameters)
   }
 }
 
 extension ServiceCore {
-  /// The DPoP proof of a request to an endpoint.
+  /// Verifies the DPoP proof of a request to an OAuth endpoint; nil when it has none.
   func proof(_ call: OAuthCall) throws(OAuthError) -> DPoPProof? {
     try oauth.proofs.read(call.request, at: oauth.metadata.address(call.endpoint), clock)
   }

@@ -6,7 +6,7 @@ internal import RegentPlatform
 
 /// The state of the OAuth endpoints: keys, poll intervals, used proofs and assertions, caches.
 ///
-/// Everything that must survive a restart is in the store. The rest starts empty, and that is safe: the first poll is
+/// Everything that must survive a restart is in the store. The rest starts empty, which is safe. The first poll is
 /// never too early, nonces of the earlier process are refused as old, and clients must renew proofs and assertions from
 /// before the start.
 package final class OAuthParts: Sendable {
@@ -18,7 +18,7 @@ package final class OAuthParts: Sendable {
   let paces: PollPaces
   let proofs: UsedProofs
   let assertions: UsedAssertions
-  /// Clients and grants that were recently valid.
+  /// Caches clients and grants that were recently valid.
   package let standing: GrantCache
   let accessTokens = VerifiedTokens<VerifiedAccessToken>()
   private let making: KeyMaking
@@ -30,16 +30,17 @@ package final class OAuthParts: Sendable {
     keys = try await SigningKeys(store, for: .oauth, lead: options.signingKeyLead)
     refreshTokens = try await RefreshTokens(store)
     paces = PollPaces()
-    // A single service does not use shared nonces, because they would stay valid longer than it remembers proofs.
+    // A single service does not use nonces that other nodes accept, because they would stay valid longer than it
+    // remembers proofs.
     proofs = try UsedProofs(store.isShared ? refreshTokens.nonces() : nil, startingAt: clock)
     assertions = UsedAssertions(startingAt: clock.now, keptAs: usedAssertions)
     standing = GrantCache()
     making = KeyMaking(keys)
   }
 
-  /// The key that currently signs with an algorithm.
+  /// The key that currently signs tokens with an algorithm.
   ///
-  /// The first one is created when it is needed.
+  /// The first key is created when it is needed.
   package func key(
     _ algorithm: SignatureAlgorithm, at now: Instant
   ) async throws -> (id: SigningKeyID, key: SigningKey) {
@@ -50,7 +51,7 @@ package final class OAuthParts: Sendable {
   }
 }
 
-/// Creates first keys one at a time: when many requests need a key at once, only one creates it.
+/// Creates the first signing keys one at a time: when many requests need a key at once, only one creates it.
 private actor KeyMaking {
   private let keys: SigningKeys
   private var under: [SignatureAlgorithm: Task<Void, any Error>] = [:]

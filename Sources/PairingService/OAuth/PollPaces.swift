@@ -2,9 +2,9 @@ internal import RegentOAuth
 package import RegentPairing
 internal import RegentPlatform
 
-/// When each pending code was last polled by its client, by the boot clock, in memory.
+/// The time at which each pending code was last polled by its client, by the boot clock, in memory.
 ///
-/// A poll longer ago than the interval no longer matters, so only the current and the previous interval are kept: at
+/// A poll longer ago than the interval no longer matters. So only the current and the previous interval are kept: at
 /// most one entry for each pending code, and none after ten seconds without polls. After a restart, the first poll of
 /// each code is accepted.
 package final class PollPaces: Sendable {
@@ -22,7 +22,7 @@ package final class PollPaces: Sendable {
 
   /// Whether a poll of a pending code comes too early.
   ///
-  /// The next poll is measured from this one in either case.
+  /// The interval to the next poll begins with this poll in either case.
   package func isTooEarly(_ id: RegistrationID, at now: Uptime) -> Bool {
     state.withLock { state in
       state.turn(to: now)
@@ -32,7 +32,7 @@ package final class PollPaces: Sendable {
     }
   }
 
-  /// Call this after a poll was held until its time was up: the client may send the next one at once.
+  /// Notes that a code's long poll has ended, so that the client may send the next poll at once.
   package func wasHeld(_ id: RegistrationID) {
     state.withLock { state in
       state.current[id]?.wasHeld()

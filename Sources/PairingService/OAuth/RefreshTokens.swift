@@ -6,9 +6,8 @@ package import RegentPairing
 
 /// Makes and reads refresh tokens.
 ///
-/// A token contains the grant, the number of its use, and an HMAC over both.
-///
-/// Tokens are not stored. The grant's row contains the number of the latest use, which decides what older tokens mean.
+/// A token contains the grant, the number of its use, and an HMAC over both. Tokens are not stored. The grant's row
+/// contains the number of the latest use, which decides what older tokens mean.
 package struct RefreshTokens: Sendable {
   private static let codeLength = 32
   private let key: HMACKey
@@ -17,7 +16,7 @@ package struct RefreshTokens: Sendable {
     key = try HMACKey(.sha256, Secret(try await store.keyMaterial(for: .refreshTokens)))
   }
 
-  /// Nonces that all nodes accept.
+  /// Makes and checks DPoP nonces that all nodes accept.
   ///
   /// Their key is derived from the key material in the store, which is all that the nodes have in common.
   func nonces() throws -> SharedNonces {
@@ -30,7 +29,7 @@ package struct RefreshTokens: Sendable {
     return Base64URL.encode(number + key.code(message(grant, generation)) + Array(grant.text.utf8))
   }
 
-  /// The grant and use number of a refresh token; nil when this service did not make it.
+  /// Reads the grant and the use number from a refresh token; nil when this service did not make it.
   package func read(_ text: String) -> (grant: GrantID, generation: Int64)? {
     guard text.utf8.count <= 256, let bytes = try? Base64URL.decode(text), bytes.count > 8 + Self.codeLength
     else { return nil }

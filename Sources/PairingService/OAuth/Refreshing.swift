@@ -3,7 +3,7 @@ internal import PairingStore
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Handles refresh tokens: issues the next tokens of a grant, and ends the grant when a used token shows that it was
+/// Exchanges refresh tokens: issues the next tokens of a grant, and ends the grant when a used token shows that it was
 /// stolen.
 struct Refreshing: Sendable {
   private let core: ServiceCore
@@ -16,13 +16,13 @@ struct Refreshing: Sendable {
 
   private static let refused = OAuthError(.invalidGrant, "this refresh token does not count: pair again")
 
-  /// The body of the response.
+  /// Exchanges a refresh token, and returns the body of the response with the next tokens.
   func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: AuthenticatedClient) async throws -> [UInt8] {
     guard let (id, shown) = core.oauth.refreshTokens.read(text) else { throw Self.refused }
     let now = core.clock.now
     let state = try await core.state(of: id)
-    // A token of another client is treated as invalid and reveals nothing about the grant. A client that found one
-    // cannot end the grant with it either.
+    // A token of another client's grant is treated as invalid and reveals nothing about the grant. A client that found
+    // such a token cannot end the grant with it either.
     guard let grant = state.grant, let signIn = state.signIn, grant.client == client.record.id else {
       throw Self.refused
     }
@@ -33,12 +33,12 @@ struct Refreshing: Sendable {
     case .wrongKey:
       throw OAuthError(.invalidGrant, "the refresh token is bound to a key: send a proof of that key")
     case .stolen:
-      // Also while the grant is paused: a thief must not be given time.
+      // The grant is ended even while it is paused: a thief must not be given time.
       try await end(grant, client)
       throw Self.refused
     case .again:
-      // Also while the grant is paused. The client would otherwise come again later, as the 503 asks, and by then its
-      // token would count as stolen. The repeated tokens cannot be used until the pause ends.
+      // The response is repeated even while the grant is paused. The client would otherwise come again later, as the
+      // 503 asks, and by then its token would count as stolen. The repeated tokens cannot be used until the pause ends.
       try core.admit(signIn, with: proof)
       return try await again(grant, scope, state, client, at: now)
     case .rotate:
@@ -51,11 +51,10 @@ struct Refreshing: Sendable {
     }
   }
 
-  /// Notes that a client tried to refresh during a pause, which restarts the idle time of the grant.
+  /// Restarts the idle time of a grant, because its client tried to refresh during a pause.
   ///
-  /// It has no effect on which tokens may be repeated.
-  ///
-  /// Written at most once a day, so that a client that tries all the time causes few writes.
+  /// It has no effect on which tokens may be repeated. It is written at most once a day, so that a client that tries
+  /// all the time causes few writes.
   private func prolong(_ grant: GrantRecord, at now: Instant) async throws {
     let idle = now.since(grant.rotated) + RefreshFamily.idle
     guard !isInDoubt, idle >= grant.idle + .seconds(86_400) else { return }
@@ -66,13 +65,13 @@ struct Refreshing: Sendable {
 
   /// Whether the clock seems to be ahead.
   ///
-  /// Then a grant that has expired only by this clock may still be valid.
+  /// A grant that has expired by such a clock may still be valid.
   private var isInDoubt: Bool { core.age.doubt != nil }
 
   private func rotate(
     _ standing: ValidGrant, _ shown: Int64, _ wanted: String?, _ client: AuthenticatedClient, at now: Instant
   ) async throws -> [UInt8] {
-    // Never more than the client may have now.
+    // The next tokens get no more than the client's present scope.
     let scope = try Scope(standing.grant.scope).narrowed(to: wanted).limited(to: client.metadata.scope)
     guard !scope.isEmpty else { throw OAuthError(.invalidScope, "this client may have none of these any more") }
     let answer = try await pairs.make(
@@ -83,8 +82,8 @@ struct Refreshing: Sendable {
     ).bytes()
     var next = standing.grant
     next.generation = shown + 1
-    // If the last use is more than the idle time in the future, the clock was probably set back. Keep that time: with
-    // the present one, the grant would expire as soon as the clock is corrected.
+    // A last use that is more than the idle time in the future was probably written before the clock was set back. It
+    // is kept: with the present time, the grant would expire as soon as the clock is corrected.
     next.rotated = next.rotated.since(now) > next.idle ? next.rotated : now
     next.idle = RefreshFamily.idle
     next.answer = StoredSecret(answer)
@@ -102,13 +101,13 @@ struct Refreshing: Sendable {
       core.metrics.count(.grantsRefreshed)
       return answer
     }
-    // Another request with the same token was faster. It may be the same box, which did not wait for its first
+    // Another request with the same token was faster. It may come from the same box, which did not wait for its first
     // response.
     guard kept.generation == shown + 1 else { throw Self.refused }
     return try await again(kept, wanted, .stands(standing), client, at: now)
   }
 
-  /// Repeats the last response, which the client seems not to have got.
+  /// Repeats the response to the last refresh, which the client seems not to have got.
   ///
   /// If the client asks for a smaller scope this time, it gets an access token for that scope.
   private func again(
@@ -123,7 +122,7 @@ struct Refreshing: Sendable {
     guard case .stands(let standing) = state, !scope.isEmpty else {
       throw OAuthError(.invalidScope, "the answer that got lost was for another scope: ask for that one")
     }
-    // The refresh token stays the same; only the access token is new.
+    // The response repeats the refresh token; only the access token is new.
     return try await pairs.make(
       TokenPairs.Wanted(
         grant: grant.id, generation: grant.generation, scope: scope, thumbprint: grant.thumbprint, refreshes: true),

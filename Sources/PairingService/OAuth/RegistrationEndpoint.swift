@@ -40,7 +40,7 @@ struct RegistrationEndpoint: Sendable {
     }
   }
 
-  // MARK: - A new client
+  // MARK: - Registration of a new client
 
   @Sendable private func register(_ request: Request) async throws -> Response {
     let members = try Self.body(request)
@@ -60,7 +60,7 @@ struct RegistrationEndpoint: Sendable {
       created: now)
     let detail = "\(requestor) \(record.name.quoted) \(request.clientAddress?.description ?? "local")"
     if case .invitation(let invitation) = backing {
-      // An operator created the invitation for a limited number of uses, so each use is logged.
+      // Each use of an invitation is logged, because an operator created it for a limited number of uses.
       let line = core.audit.entry(.service, "client.register", id.text, detail: detail)
       try await register(record, with: invitation, audit: line)
     } else {
@@ -68,7 +68,8 @@ struct RegistrationEndpoint: Sendable {
         .service, "client.register", id.text, detail: detail, at: requestor, from: request.clientAddress)
       try await put(record, over: nil, audit: line)
     }
-    // Creates and publishes the signing key, if it is the first, before a client can have a token signed with it.
+    // The first signing key of this algorithm is created and published now, before a client can have a token signed
+    // with it.
     _ = try await core.oauth.key(metadata.algorithm, at: now)
     var answer = document(record, metadata, token: token)
     if let secret {
@@ -95,10 +96,11 @@ struct RegistrationEndpoint: Sendable {
     return Shown(application: claims.application, requestor: claims.requestor, claims: taken)
   }
 
-  /// What entitles a client to register: a software statement, an operator's invitation, or a requestor that is open to
-  /// all.
+  /// Finds out what entitles a client to register: a software statement, an operator's invitation, or a requestor that
+  /// is open to all.
   private func backing(_ statement: JSONValue?, _ request: Request) async throws -> Backing {
-    // A statement entitles to more than an invitation, so with both, no use of the invitation is spent.
+    // When the client shows both a statement and an invitation, the statement counts. It entitles to more, and no use
+    // of the invitation is spent.
     if let statement { return .statement(try shown(statement, request)) }
     if let token = try TokenCredential(request), !token.isBound {
       return .invitation(try await invitation(token.token, request))
@@ -130,7 +132,7 @@ struct RegistrationEndpoint: Sendable {
     do throws(StoreError) {
       try await core.store.register(record, invitedBy: invitation.token, audit: line, at: core.clock.now)
     } catch {
-      // The last use of the invitation was taken by another request at the same time.
+      // Another request took the last use of the invitation at the same time.
       guard case .notFound = error else { throw error }
       throw Self.wrongToken
     }
@@ -151,14 +153,14 @@ struct RegistrationEndpoint: Sendable {
     }
   }
 
-  // MARK: - A client's own registration
+  // MARK: - Management of a client's own registration
 
   private func read(_ request: Request, _ id: String) async throws -> Response {
     let client = try await own(request, id)
     return OAuthFrame.response(.ok, document(client.record, client.metadata, token: nil))
   }
 
-  /// Replaces the registration.
+  /// Replaces a client's registration (RFC 7592).
   ///
   /// Metadata that the request leaves out is deleted.
   private func replace(_ request: Request, _ id: String) async throws -> Response {
@@ -180,7 +182,7 @@ struct RegistrationEndpoint: Sendable {
     }
     var claims: JSONObject?
     if client.record.origin == .statement {
-      // The values from the software statement stay.
+      // Metadata from the software statement cannot be replaced.
       var kept: JSONObject = [:]
       kept["client_name"] = client.metadata.name.map(JSONValue.string)
       kept["software_id"] = client.metadata.softwareID.map(JSONValue.string)
@@ -214,7 +216,7 @@ struct RegistrationEndpoint: Sendable {
     return response
   }
 
-  /// Authenticates a client by its registration token.
+  /// Authenticates a client by its registration token (RFC 7592).
   ///
   /// An unknown client gets the same response as a wrong token.
   private func own(_ request: Request, _ id: String) async throws -> AuthenticatedClient {
@@ -230,7 +232,7 @@ struct RegistrationEndpoint: Sendable {
     return client
   }
 
-  // MARK: - Documents
+  // MARK: - Response documents
 
   private func document(_ record: OAuthClientRecord, _ metadata: ClientMetadata, token: String?) -> JSONObject {
     var object = metadata.json
@@ -250,7 +252,7 @@ struct RegistrationEndpoint: Sendable {
   }
 }
 
-/// What entitles a client to register.
+/// What allows a client to register: a software statement, an invitation, or a requestor that accepts every client.
 private enum Backing {
   case statement(Shown)
   case invitation(ClientInvitationRecord)
@@ -288,6 +290,6 @@ private enum Backing {
 private struct Shown {
   let application: StatementID
   let requestor: RequestorID
-  /// The claims of the statement that become client metadata.
+  /// The claims of the software statement that become client metadata.
   let claims: JSONObject
 }

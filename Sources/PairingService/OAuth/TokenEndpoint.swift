@@ -39,8 +39,8 @@ struct TokenEndpoint: Sendable {
         let client = try await core.client(shown, call.request)
         return OAuthFrame.response(.ok, body: try await redemption.tokens(for: text, verifier, call, client))
       }
-      // The store has the client's current record. It decides whether the credentials are wrong or the client has a new
-      // secret.
+      // The code is not in memory, so the store is asked. It has the client's current record, which decides whether the
+      // credentials are wrong or the client has a new secret.
       guard let code = DeviceCode(text), let known = core.askedCode(code) else {
         return frame.later(call.request, redeem)
       }
@@ -55,7 +55,7 @@ struct TokenEndpoint: Sendable {
     }
   }
 
-  /// Answers a poll from memory, unless the viewer has approved the code.
+  /// Answers a client's poll from memory, unless the viewer has approved the code.
   private func poll(
     _ call: OAuthCall, _ code: AskedCode, _ redeem: @escaping @Sendable () async throws -> Response,
     spending assertion: ClientAssertion.Checked? = nil
@@ -65,13 +65,14 @@ struct TokenEndpoint: Sendable {
     switch answer {
     case .approved: return frame.later(call.request, redeem)
     case .denied, .expired, .unknown:
-      // Another node may have approved the code.
+      // Another node may have approved the code, so the store must be asked.
       guard !core.codeLooks.areNeeded else { return frame.later(call.request, redeem) }
       throw OAuthError.ended(answer)
     case .pending: break
     }
     if let assertion {
-      // An assertion can be used once, so it cannot be checked again at the end of a wait; such polls are not held.
+      // A poll with an assertion is not held as a long poll. The assertion can be used only once, so it could not be
+      // checked again at the end.
       try core.oauth.assertions.take(
         assertion, of: code.asked.client, isStrange: !code.asked.isOperators, at: core.clock.now)
       return .now(frame.response(core.notYet(code.id, of: code.device, at: code.requestor), to: call.request))
@@ -114,10 +115,10 @@ struct TokenEndpoint: Sendable {
 }
 
 extension ServiceCore {
-  /// The code that a client asked for, found by its device code.
+  /// The pending code of an OAuth client, found by its device code.
   func askedCode(_ code: DeviceCode) -> AskedCode? {
-    // The id finds the code and is not secret; the rest is compared in constant time. The device code is in memory in
-    // clear, which saves computing a hash at each poll.
+    // The id in the device code finds the record and is not secret; the rest is compared in constant time. Memory holds
+    // the device code unencrypted, which saves computing a hash at each poll.
     guard let known = codes.cached(code.registration), let asked = known.record.about.asked,
       constantTimeEqual(known.record.device.text.utf8.span, code.device.text.utf8.span)
     else { return nil }
@@ -137,9 +138,9 @@ extension ServiceCore {
   }
 }
 
-/// A pending code with what its client asked for.
+/// A pending code, with the values that its OAuth client sent with the request for it.
 ///
-/// It holds the cached object instead of a copy: copying a record would cost more than the rest of a poll.
+/// It holds the cached object and no copy, because copying a record would cost more than the rest of a poll.
 struct AskedCode {
   let known: LiveCodes.CachedCode
   let asked: AskedByClient
@@ -151,7 +152,7 @@ struct AskedCode {
 }
 
 extension AskedByClient {
-  /// Whether a request has the credentials of the client that asked for the code.
+  /// Whether a request has the credentials of the OAuth client that asked for the code.
   fileprivate func isShown(_ shown: ClientAuthentication, _ hasher: KeyedHasher) -> Bool {
     switch shown {
     case .name(let id, _): id == client && secret == nil && keys == nil
@@ -166,7 +167,7 @@ extension OAuthError {
   static let slowDown = OAuthError(.slowDown, "too early: wait five seconds between two questions")
   static let unknownCode = OAuthError(.invalidGrant, "no code of this client is known: ask for a new one")
 
-  /// The error for a code that has ended.
+  /// The error for a device code that has ended.
   ///
   /// A withdrawn code is reported like an expired one.
   static func ended(_ answer: DeviceAnswer) -> OAuthError {

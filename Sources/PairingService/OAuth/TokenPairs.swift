@@ -4,13 +4,13 @@ internal import RegentJSON
 internal import RegentOAuth
 internal import RegentPairing
 
-/// Makes the tokens of a grant, and repeats a stored response for a box that did not get it.
+/// Makes the access and refresh tokens of a grant, and repeats a stored response for a box that did not get it.
 struct TokenPairs: Sendable {
   private let core: ServiceCore
 
   init(_ core: ServiceCore) { self.core = core }
 
-  /// The parameters of the tokens to make.
+  /// The parameters with which tokens are made.
   struct Wanted {
     let grant: GrantID
     let generation: Int64
@@ -18,7 +18,7 @@ struct TokenPairs: Sendable {
     let thumbprint: String?
     /// Whether a refresh token is included.
     ///
-    /// Its scope stays the granted one, even if this access token has a smaller scope (RFC 6749 §6).
+    /// The refresh token keeps the granted scope, even if this access token has a smaller scope (RFC 6749 §6).
     let refreshes: Bool
   }
 
@@ -27,7 +27,7 @@ struct TokenPairs: Sendable {
   ) async throws -> TokenAnswer {
     let (keyID, key) = try await core.oauth.key(client.metadata.algorithm, at: now)
     let subject = core.userID(of: signIn.record)
-    // Not longer than the sign-in, because verifiers that do not introspect know only this expiry.
+    // The token expires with the sign-in at the latest, because verifiers that do not introspect know only this expiry.
     let expires = min(now + core.options.oauthTokenLifetime, signIn.authentication.expires)
     let access = try AccessTokenClaims(
       issuer: core.oauth.metadata.issuer, subject: subject,
@@ -48,7 +48,8 @@ struct TokenPairs: Sendable {
       scope: wanted.scope.text, idToken: identity)
   }
 
-  /// The stored response, with the remaining lifetime of the access token.
+  /// The stored response to the latest token request, with the remaining lifetime of the access token; nil when it
+  /// cannot be repeated.
   static func again(_ grant: GrantRecord, at now: Instant) -> TokenAnswer? {
     guard let object = (try? JSONValue(reading: grant.answer.bytes))?.object,
       var answer = try? TokenAnswer(reading: object)

@@ -4,28 +4,32 @@ internal import RegentOAuth
 package import RegentPairing
 internal import RegentPlatform
 
-/// The client assertions that were used: each is accepted once.
+/// The client assertions that were used.
+///
+/// Each one is accepted once.
 ///
 /// An assertion with an issue time before the start of this process is refused, because an earlier process may have
 /// accepted it. Used assertions without an issue time, or with one in the future, are stored every minute and when the
 /// service stops.
 package final class UsedAssertions: Sendable {
-  /// Capacity: 100 assertions/s × 10 min.
+  /// The maximum number of remembered assertions: 100 assertions/s × 10 min.
   ///
-  /// Only clients with a registered key reach this.
+  /// Only assertions of clients with a registered key are remembered.
   static let capacity = 65_536
-  /// The capacity for all clients that registered themselves.
+  /// The maximum number of remembered assertions of all clients that registered themselves.
   ///
-  /// An attacker can register such clients, and they must not take the places of clients that operators created or that
+  /// An attacker can register such clients. They must not take the places of clients that operators created or that
   /// have a software statement.
   static let strangersCapacity = 16_384
-  /// How many self-registered clients are needed to fill their capacity.
+  /// One client gets at most a sixteenth of the places for used assertions.
   ///
-  /// Each has 1,024 places, enough for an assertion every 0.6 seconds.
-  private static let strangersAtLeast = 16
+  /// A self-registered client has 1,024 places, enough for an assertion every 0.6 seconds. Clients of operators have a
+  /// share only while their capacity is half full, so that one busy API may use half of it, and a client of a hostile
+  /// requestor still leaves room for those of the others.
+  private static let atLeast = 16
 
   private let startedAt: Instant
-  /// The used assertions that earlier processes stored, with their expiry.
+  /// The used assertions that earlier processes stored, with their expiry times.
   private let earlier: [[UInt8]: Instant]
   private let used: Locked<Table>
   private let strangers: Locked<Table>
@@ -36,8 +40,10 @@ package final class UsedAssertions: Sendable {
   ) {
     startedAt = start
     earlier = texts.map { Self.entries(in: $0, after: start) }.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: max) }
-    used = Locked(Table(most: capacity))
-    self.strangers = Locked(Table(most: strangers, ofOne: max(strangers / Self.strangersAtLeast, 1)))
+    used = Locked(
+      Table(most: capacity, ofOne: max(capacity / Self.atLeast, 1), sharedFrom: capacity / 2))
+    self.strangers = Locked(
+      Table(most: strangers, ofOne: max(strangers / Self.atLeast, 1), sharedFrom: 0))
   }
 
   /// The number of used assertions in memory: of clients that registered themselves (`strangers`), and of all others.
@@ -45,7 +51,7 @@ package final class UsedAssertions: Sendable {
     (used.withLock { $0.entries.count }, strangers.withLock { $0.entries.count })
   }
 
-  /// Marks an assertion as used; `isStrange` for a client that registered itself.
+  /// Marks an assertion as used; `isStrange` says that its client registered itself.
   func take(
     _ assertion: ClientAssertion.Checked, of client: ClientID, isStrange: Bool, at now: Instant
   ) throws(OAuthError) {
@@ -68,9 +74,9 @@ package final class UsedAssertions: Sendable {
   private static let usedBefore = OAuthError(
     .invalidClient, "the assertion was used before: make one for each request")
 
-  /// The used assertions as text, which ``init(startingAt:keptAs:capacity:strangers:)`` reads back.
+  /// The used assertions as text, which ``init(startingAt:keptAs:capacity:strangers:)`` reads.
   ///
-  /// It includes entries that were read from there and have not expired.
+  /// It includes unexpired assertions that were read from the text of earlier processes.
   func text(at now: Instant) -> String {
     let kept = [earlier, used.withLock { $0.kept }, strangers.withLock { $0.kept }]
       .reduce(into: [:]) { $0.merge($1, uniquingKeysWith: max) }.filter { now < $0.value + ClientAssertion.tolerance }
@@ -91,36 +97,42 @@ package final class UsedAssertions: Sendable {
     struct Entry: Sendable {
       let expires: Instant
       let client: ClientID
-      /// Whether a later process could not tell from the issue time that the assertion was used, so that it must be
-      /// stored.
+      /// Whether the used assertion must be stored, because a later process could not tell from its issue time that it
+      /// was used.
       let outlives: Bool
     }
 
-    /// Only an eighth of the places is for stored entries, so that a client that creates many causes limited writes.
+    /// One eighth of the places is for assertions that must be stored, so that a client that creates many causes
+    /// limited writes.
     static let written = 8
 
     let most: Int
-    /// The number of places that one client may take.
+    /// The number of places for used assertions that one client may take, once `sharedFrom` places are taken.
     let ofOne: Int
+    let sharedFrom: Int
     private(set) var entries: [[UInt8]: Entry] = [:]
     private var counts: [ClientID: Int] = [:]
-    /// When the first entry expires, as of the last time the table was full.
+    /// The time at which the first remembered assertion expires, as of the last time the table was full.
     ///
-    /// Before that, searching a full table for expired entries is useless, and it would be done at each call.
+    /// Before that time, it would be useless to search a full table for expired entries, and each call would do so.
     private var nextEnd: Instant?
     private var outliving = 0
 
-    /// The entries that must be stored, with their expiry, so that a later process refuses them.
+    /// The used assertions that must be stored, with their expiry, so that a later process refuses them.
     var kept: [[UInt8]: Instant] { entries.filter(\.value.outlives).mapValues(\.expires) }
 
-    init(most: Int, ofOne: Int = .max) {
+    init(most: Int, ofOne: Int, sharedFrom: Int) {
       self.most = most
       self.ofOne = ofOne
+      self.sharedFrom = sharedFrom
     }
 
-    /// - Returns: whether it was not used before; nil when there is no place.
+    /// Marks an assertion of a client as used.
+    ///
+    /// - Returns: whether the assertion was not used before; nil when there is no place to remember it.
     mutating func take(_ assertion: ClientAssertion.Checked, of client: ClientID, at now: Instant) -> Bool? {
-      // An entry that is found cannot be expired: an expired assertion is refused before this is called.
+      // The assertion was used before. The entry cannot be expired: an expired assertion is refused before this
+      // function is called.
       guard entries[assertion.fingerprint] == nil else { return false }
       if !hasRoom(for: client), nextEnd.map({ $0 <= now }) ?? true { forget(at: now) }
       guard hasRoom(for: client) else { return nil }
@@ -135,7 +147,7 @@ package final class UsedAssertions: Sendable {
     }
 
     private func hasRoom(for client: ClientID) -> Bool {
-      entries.count < most && counts[client, default: 0] < ofOne
+      entries.count < most && (entries.count < sharedFrom || counts[client, default: 0] < ofOne)
     }
 
     private mutating func forget(at now: Instant) {

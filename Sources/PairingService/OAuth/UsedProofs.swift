@@ -11,7 +11,7 @@ package final class UsedProofs: Sendable {
   package static let nonceHeader = HeaderName(literal: "DPoP-Nonce")
 
   private let nonces: DPoPNonces
-  /// The nonces that all nodes accept; nil with a store of its own.
+  /// The DPoP nonces that all nodes accept; nil when this process is the only node.
   private let shared: Locked<SharedNonces?>
   private let replay = Locked(DPoPReplay())
   private let forgotten: Locked<ForgottenProofs>
@@ -24,14 +24,14 @@ package final class UsedProofs: Sendable {
 
   package var count: Int { replay.withLock { $0.count } }
 
-  /// The nonce to send to clients.
+  /// The DPoP nonce to send to clients, which they must put into their next proof.
   package func nonce(_ clock: ServiceClock) -> String {
     shared.withLock { $0?.current(at: clock.now) } ?? nonces.current(at: clock.uptime)
   }
 
-  /// Reads and verifies the proof of a request; nil when it has none.
+  /// Reads and verifies the DPoP proof of a request; nil when the request has none.
   ///
-  /// It is not marked as used yet: see ``take(_:of:_:)``.
+  /// The proof is not marked as used yet: see ``take(_:of:_:)``.
   package func read(
     _ request: Request, at address: String, accessToken: String? = nil, _ clock: ServiceClock
   ) throws(OAuthError) -> DPoPProof? {
@@ -53,21 +53,21 @@ package final class UsedProofs: Sendable {
     return proof
   }
 
-  /// Marks a proof as used.
+  /// Marks a DPoP proof as used.
   ///
   /// Call it after all other checks of the request and after the rate limit of its sender.
   package func take(
-    _ proof: DPoPProof, of owner: DPoPReplay.Owner = .signedIn, _ clock: ServiceClock
+    _ proof: DPoPProof, of owner: DPoPReplay.Owner, _ clock: ServiceClock
   ) throws(OAuthError) {
     try allow(replay.withLock { $0.take(Self.hash(proof), of: owner, at: clock.uptime) })
   }
 
-  /// Throws what ``take(_:of:_:)`` would throw, without marking the proof as used.
+  /// Throws the error that ``take(_:of:_:)`` would throw, without marking the DPoP proof as used.
   package func look(_ proof: DPoPProof, of owner: DPoPReplay.Owner, _ clock: ServiceClock) throws(OAuthError) {
     try allow(replay.withLock { $0.look(Self.hash(proof), of: owner, at: clock.uptime) })
   }
 
-  /// The number by which a proof is remembered.
+  /// The number by which a used DPoP proof is remembered.
   ///
   /// Swift seeds its hashes anew in every process, so an attacker cannot choose two proofs that collide.
   private static func hash(_ proof: DPoPProof) -> UInt64 { UInt64(bitPattern: Int64(proof.fingerprint.hashValue)) }

@@ -47,7 +47,7 @@ struct UserinfoEndpoint: Sendable {
     }
     try TokenCredential.mustBeAlone(in: request)
     guard let claims = core.claims(ofAccessToken: shown.token),
-      // Another API that was given a token must not learn about its viewer with it.
+      // A token for another API must not be accepted, so that this API cannot learn about its viewer with it.
       claims.audience.utf8.elementsEqual(core.options.publicURL.utf8)
     else { throw refused }
     let proof = try shown.check(claims, request, at: core.oauth.metadata.address(.userinfo), core)

@@ -1,6 +1,7 @@
 /// The phone's pages.
 ///
-/// The service reads, checks and compiles all files at start; then each view model renders to bytes.
+/// The service reads, checks and compiles all files at its start. Rendering a page then only fills the compiled
+/// template with the page's view model.
 package struct PhonePages: Sendable {
   /// The static files, for the routes that serve them.
   package let files: StaticFiles
@@ -8,12 +9,12 @@ package struct PhonePages: Sendable {
   package let base: String
   private let texts: TextCatalog
   private let templates: [String: CompiledTemplate]
-  /// Text keys that neither a page nor Swift code uses.
+  /// The keys of texts that neither a page nor Swift code uses.
   ///
-  /// A key listed here is often a mistyped one.
+  /// An unused key is often a mistyped one.
   package let unusedTexts: Set<String>
 
-  /// All pages.
+  /// The types of all pages.
   ///
   /// A page that is missing here cannot be rendered; a test checks that the list is complete.
   static let pages: [any PhonePage.Type] = [
@@ -26,7 +27,7 @@ package struct PhonePages: Sendable {
   ///
   /// `base` is the path of the public address, without a slash at its end. Paths inside this program do not contain it;
   /// it is added where a browser sees the path. A `WebFileError` with file and line is thrown for an unknown name, text
-  /// or file, an incomplete locale file, or a placeholder where escaping would not protect it.
+  /// or file, an incomplete locale file, or a placeholder where escaping would not protect the value.
   package init(_ web: WebFiles, base: String = "") throws(WebFileError) {
     self.base = base
     files = try StaticFiles(web, base: base)
@@ -45,8 +46,10 @@ package struct PhonePages: Sendable {
     texts.languages.enumerated().map { PageLanguage(tag: $1.tag, position: $0) }
   }
 
-  /// The language of a page: the one in the language cookie if it is known, or else the best match for
-  /// `Accept-Language`, or else English.
+  /// The language of a page.
+  ///
+  /// The language in the language cookie counts if it is known, else the best match for `Accept-Language`, else
+  /// English.
   package func language(chosen: String?, acceptLanguage: String?) -> PageLanguage {
     let tags = texts.languages.map(\.tag)
     let position = LanguageChoice.pick(tags, chosen: chosen, acceptLanguage: acceptLanguage)

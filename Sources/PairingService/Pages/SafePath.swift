@@ -8,7 +8,7 @@ package import RegentPairing
 package struct SafePath: Hashable, Sendable, CustomStringConvertible {
   package let text: String
 
-  /// The start page.
+  /// The path of the start page.
   package static let root = SafePath(["" as StaticString])
 
   /// Makes a path from constant steps.
@@ -27,7 +27,7 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
     return SafePath(checked: text == "/" ? "/\(safe)" : "\(text)/\(safe)")
   }
 
-  /// Appends one query field.
+  /// Appends one field to the query of the address.
   package func query(_ name: StaticString, _ value: String) -> SafePath {
     let mark = text.contains("?") ? "&" : "?"
     return SafePath(checked: "\(text)\(mark)\(name)=\(SafePath.encoded(value))")
@@ -64,7 +64,9 @@ package struct SafePath: Hashable, Sendable, CustomStringConvertible {
     text = "\(start)\(start.contains("?") ? "&" : "?")error=\(error)\(address[fragment...])"
   }
 
-  /// The address as the browser must request it: a path of this service gets the base of the public address.
+  /// The address as the browser must request it.
+  ///
+  /// A path of this service gets the path of the public address (`base`) in front.
   package func below(_ base: String) -> String { text.hasPrefix("/") ? base + text : text }
 
   private init(checked text: String) {

@@ -7,6 +7,8 @@ package struct SecurityHeaders: Sendable {
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; "
     + "connect-src 'self'; manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+  /// Makes the headers.
+  ///
   /// - Parameter https: whether `--public-url` is https. Only then HSTS is sent: browsers ignore it over plain HTTP,
   ///   and otherwise it would lock out a service that is later reached by its IP address.
   package init(https: Bool) {
@@ -14,7 +16,7 @@ package struct SecurityHeaders: Sendable {
       ("Content-Security-Policy", SecurityHeaders.contentPolicy),
       ("X-Content-Type-Options", "nosniff"),
       ("X-Frame-Options", "DENY"),
-      // With no-referrer, browsers would send "Origin: null" with forms, which FormOrigin refuses.
+      // With the value no-referrer, browsers would send "Origin: null" with forms, which FormOrigin refuses.
       ("Referrer-Policy", "same-origin"),
       ("Cross-Origin-Opener-Policy", "same-origin"),
       ("Cross-Origin-Resource-Policy", "same-origin"),
@@ -27,7 +29,7 @@ package struct SecurityHeaders: Sendable {
     self.list = list
   }
 
-  /// For pages, redirects and errors, which must not be cached.
+  /// The header of pages, redirects and errors, which must not be cached.
   package static let neverStored = (name: "Cache-Control", value: "no-store")
 
   package static let pageType = (name: "Content-Type", value: "text/html; charset=utf-8")

@@ -1,6 +1,6 @@
 package import RegentPlatform
 
-/// The files of the `web` folder, read once at start: contents by path inside the folder.
+/// The files of the `web` folder, read once at start: their contents by their path inside the folder.
 ///
 /// Requests are served from memory only, so no request can read a file of the machine.
 package struct WebFiles: Sendable {
@@ -10,12 +10,12 @@ package struct WebFiles: Sendable {
     self.contents = contents
   }
 
-  /// Reads the whole folder.
+  /// Reads all files of the `web` folder.
   ///
   /// Throws for a symbolic link inside it, because a link could lead out of the folder.
   package init(readingFolder folder: String) throws(FileError) {
     contents = [:]
-    // 2 MiB per file and 512 files: far more than the pages need, and too little to exhaust memory.
+    // The limits are 2 MiB per file and 512 files: far more than the pages need, and too little to exhaust memory.
     for file in try FolderTree.read(folder, fileLimit: 2 << 20, countLimit: 512) {
       contents[file.path] = file.bytes
     }
@@ -38,11 +38,11 @@ package struct WebFiles: Sendable {
 ///
 /// It is found at start, never while serving a request.
 package struct WebFileError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The path inside the `web` folder.
+  /// The path of the file with the error, inside the `web` folder.
   package let file: String
-  /// The line of the error, when it is known.
+  /// The line of the error in the file, when it is known.
   package let line: Int?
-  /// What is wrong and how to correct it.
+  /// The error in the file, and how to correct it.
   package let problem: String
 
   init(_ file: String, line: Int? = nil, _ problem: String) {
@@ -51,7 +51,7 @@ package struct WebFileError: Error, Equatable, Sendable, CustomStringConvertible
     self.problem = problem
   }
 
-  /// For example `web/templates/home.html:12: there is no field "nmae" here`.
+  /// The error as a sentence, for example `web/templates/home.html:12: there is no field "nmae" here`.
   package var description: String {
     "web/\(file)\(line.map { ":\($0)" } ?? ""): \(problem)"
   }

@@ -75,7 +75,9 @@ extension Phone {
     return returnPath(call).map { path.query("return", $0.text) } ?? path
   }
 
-  /// The page to show after the sign-in, as the request names it; only paths of this service are accepted.
+  /// The page to show after the sign-in, as the request names it.
+  ///
+  /// Only paths of this service are accepted.
   private func returnPath(_ call: PhoneCall) -> SafePath? {
     let sent = call.field("return")
     return (sent.isEmpty ? call.queried("return") : sent).flatMap { SafePath(returning: $0) }
@@ -123,15 +125,15 @@ extension Phone {
         phc, of: name, at: viewer.provider, by: .viewer(session.id, proved: proved),
         audit: entry("account.password", "\(viewer.provider)/\(name)", call), at: call.now)
     } catch {
-      // A client that proved only the password before the change must not overwrite the one that an operator has just
-      // set.
+      // An operator has changed the password meanwhile. A client that proved only the earlier password must not
+      // overwrite the new one.
       guard case .changedMeanwhile = error else { throw error }
       return passwordPage(viewer, .wrongCurrent)
     }
     return .redirect(PagePaths.screens.query("done", "password-changed"))
   }
 
-  /// Whether this viewer may change the password here.
+  /// Whether this viewer may change the password on these pages.
   ///
   /// The account's own setting takes precedence over the provider's.
   func mayChangePassword(_ viewer: Viewer) async throws -> Bool {

@@ -6,7 +6,7 @@ internal import PairingStore
 extension Phone {
   /// Mounts the page where a viewer decides which apps of a box may use its sign-in.
   ///
-  /// The box gets a decision within a moment.
+  /// The box learns of a decision within a moment.
   func mountApps(_ routes: inout Routes) {
     page(&routes, "/screens/{id}/apps") { call in
       let box = try await box(call)
@@ -19,7 +19,7 @@ extension Phone {
     form(&routes, "/screens/{id}/apps") { call in
       let box = try await box(call)
       let page = PagePaths.apps(screen: box.authentication.id.text)
-      // Only apps that the box has reported, or that are signed in, can be decided about. Otherwise a phone could
+      // The viewer can decide only about apps that the box has reported or that are signed in. Otherwise a phone could
       // fill the box's limited list of apps with invented names.
       guard let decision = AppDecision(rawValue: call.field("permission")),
         let app = try await apps(of: box, call.now).first(where: {
@@ -39,7 +39,7 @@ extension Phone {
     }
   }
 
-  /// The screen of the path, if it is a box's own sign-in.
+  /// The screen that the path names, if it is a box's own sign-in.
   ///
   /// The sign-in of an app has no apps of its own.
   private func box(_ call: PhoneCall) async throws -> AuthenticationRecord {
@@ -62,7 +62,8 @@ extension Phone {
       uniquingKeysWith: { first, _ in first })
     for child in try await core.store.children(of: box.authentication.id, at: now) {
       let app = AppOfBox(app: child.authentication.parent?.app ?? "", requestor: child.authentication.requestor)
-      // The app is signed in, but the box has not reported its decision yet.
+      // The app is signed in, but the box has not reported the viewer's decision yet. The viewer must have allowed the
+      // app.
       if known[app] == nil { known[app] = .granted }
     }
     let provisioned = core.provisioning.now

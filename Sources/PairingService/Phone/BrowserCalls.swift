@@ -5,8 +5,8 @@ internal import PairingStore
 internal import RegentPairingWire
 
 extension Phone {
-  /// Mounts the two calls of protocol V1 that a browser makes: an application's page sends the browser here to sign
-  /// in or to sign out.
+  /// Mounts the two paths of protocol V1 that a browser opens: an application's page sends the browser here to sign in
+  /// or to sign out.
   func mountBrowserCalls(_ routes: inout Routes) {
     page(&routes, Paths.authenticate, begin)
     page(&routes, Paths.browserLogout) { call in
@@ -14,8 +14,8 @@ extension Phone {
       guard let address = way.address, let ticket = call.queried(Field.logoutTicket),
         let mark = core.logoutTickets.read(ticket, of: way.requestor, at: call.now)
       else { return .page(ConfirmPage(.leave(way.form)), here: way.form) }
-      // Signs out without a tap only if the ticket is about this session's viewer and newer than the session.
-      // Otherwise any page could sign visitors out with a ticket of its own.
+      // Signs out without a tap only if the ticket is for this session's viewer and newer than the session. Otherwise
+      // any page could sign visitors out with a ticket of its own.
       if let session = call.session, mark.isAbout(session, core.logoutTickets) { try await signOut(&call) }
       return .redirect(address, .found)
     }
@@ -32,9 +32,9 @@ extension Phone {
   /// Checks the parameters that the application's page sent, and redirects to the page of the code.
   ///
   /// The parameters are kept only in a cookie, so a link to this address changes nothing on the service. The code is
-  /// not looked up either: any page can make a browser request this address, for example as an image, and could use
-  /// up the tries of every client at the same IP address. The code is checked when the viewer taps on; there a wrong
-  /// one counts.
+  /// not looked up either. Any page can make a browser request this address, for example as an image, and could use up
+  /// the tries of every client at the same IP address. The code is checked, and a wrong one counted, when the viewer
+  /// continues.
   private func begin(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     do throws(CallError) {
       let parameters = try CallParameters(call.request)
@@ -44,8 +44,8 @@ extension Phone {
       }
       let address = try parameters.required(Field.redirectURL)
       let rule = RedirectRule(requestor)
-      // An app with its own URI scheme is registered by the address itself, and a requestor that has only such apps
-      // has no domain to name.
+      // The domain may be missing: a requestor whose apps have only their own URI schemes has no domain to name. Such
+      // an app's address is registered itself.
       let domain = try parameters.value(Field.domainName)
       if domain == nil, !rule.isRegistered(address) { throw CallError.missing(Field.domainName) }
       guard domain.map(rule.knows) ?? true else {
@@ -84,9 +84,10 @@ extension Phone {
     return requestor
   }
 
-  /// Requires the redirect address as the last parameter, because pages forget to percent-encode it.
+  /// Whether the redirect address is the last parameter of the request.
   ///
-  /// Otherwise its own query would be read as parameters of this call, or parameters of this call as part of it.
+  /// It must be, because pages forget to percent-encode it. Otherwise a parameter after it could belong either to the
+  /// address or to this request.
   private func isLast(_ name: String, in request: Request) throws(CallError) -> Bool {
     do throws(RequestTextError) {
       return try request.queryParameters().all.last?.name == name
@@ -95,7 +96,7 @@ extension Phone {
     }
   }
 
-  /// A page for browsers; the protocol's error document for programs.
+  /// Responds to an error: browsers get a page, programs get the protocol's error document.
   private func refusal(_ error: CallError, _ call: PhoneCall) -> PhoneAnswer {
     let format = call.request.wireFormat(suffix: nil, parameter: call.queried(Field.format))
     let document = ErrorDocument(
@@ -108,11 +109,11 @@ extension Phone {
 
   // MARK: - Sign-out
 
-  /// The validated parameters of `/logout`.
+  /// The checked parameters of `/logout`.
   private struct LogoutWay {
-    /// The address that the confirmation form posts to.
+    /// The path to which the confirmation form posts.
     var form = SafePath(["logout"])
-    /// The registered address where the browser goes afterwards, and its requestor; nil when the request names none.
+    /// The registered address to which the browser goes afterwards, and its requestor; nil when the request names none.
     var address: SafePath?
     var requestor: RequestorID?
   }

@@ -7,8 +7,8 @@ internal import PairingStore
 internal import RegentOAuth
 
 extension Phone {
-  /// Mounts the pages for comparing, approving and denying, and the routes of the lease that keeps other browsers from
-  /// deciding at the same time.
+  /// Mounts the pages for comparing, approving and denying, and the paths that extend or end a browser's claim on a
+  /// code, which keeps other browsers from deciding at the same time.
   func mountDecision(_ routes: inout Routes) {
     page(&routes, "/(D)/{code}/approve", compare)
     form(&routes, "/(D)/{code}/approve", approve)
@@ -20,8 +20,8 @@ extension Phone {
       guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
       return .page(ReportPage(bar: opened.bar(at: call.now)), here: opened.path(.report), brand: brand(opened))
     }
-    // When a browser has lost the response to a form, its reload may send a GET to the form's address, as in
-    // WebKitGTK.
+    // These paths of forms also accept GET. When a browser has lost the response to a form, its reload may send a GET
+    // to the form's address, as in WebKitGTK.
     for step in ["open", "deny", "release", "renew"] {
       page(&routes, "/(D)/{code}/\(step)") { call in .redirect(try pending(call).path(.approve)) }
     }
@@ -59,8 +59,8 @@ extension Phone {
       hasOthers: choices(opened).count > 1)
     if let asked = about.asked {
       page.scope = (try? Scope(asked.scope))?.names ?? []
-      // The name that a client gave itself is shown as a claim (“calls itself …”). A client without a name is shown
-      // by its id.
+      // A name that a client gave itself is shown as a claim (“calls itself …”). A client without a name is shown by
+      // its id.
       let program = ForeignText(firstSeen: name, asked.client.text)
       page.deviceName = asked.isSelfNamed ? program : ForeignText("")
       page.program = asked.isSelfNamed ? nil : program
@@ -71,11 +71,11 @@ extension Phone {
     return .page(page, here: opened.path(.approve), brand: brand(opened))
   }
 
-  /// What the page says about the networks of phone and screen; unknown where a proxy may stand in front of both.
+  /// Whether phone and screen are on the same network; unknown where a proxy may stand in front of both.
   ///
-  /// Behind a proxy that is not configured, every client has the proxy's address, so an attacker's box would appear
-  /// to be in the same network as the phone. Signs of such a proxy are forwarding headers, or a private client
-  /// address although the public URL has a public name.
+  /// Behind a proxy that is missing from the settings, every client has the proxy's address. An attacker's box would
+  /// then appear to be in the same network as the phone. Signs of such a proxy are forwarding headers, or a private
+  /// client address although the public URL has a public name.
   private func network(_ request: Request, _ screen: IPAddress?) -> ApprovePage.Network {
     guard !request.isFromTrustedProxy else { return .between(request.clientAddress, screen) }
     if request.hasUndeclaredProxy { return .unknown }
@@ -92,8 +92,9 @@ extension Phone {
       here: opened.path(.number), brand: brand(opened))
   }
 
-  /// A pending code that this browser may decide: its viewer is signed in at one of the code's providers, and no
-  /// other browser holds the lease.
+  /// A pending code that this browser may decide.
+  ///
+  /// Its viewer is signed in at one of the code's providers, and no other browser has claimed the code.
   private func decidable(_ call: PhoneCall) throws -> OpenedCode {
     let opened = try pending(call)
     guard let session = call.session,
@@ -103,7 +104,7 @@ extension Phone {
     return opened
   }
 
-  /// Claims the code again when this browser's lease has expired and no other browser has claimed it since.
+  /// Claims the code again when this browser's claim has expired and no other browser has claimed it since.
   private func keepLease(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     if case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
       lease.claimer.session == call.session?.id
@@ -125,8 +126,8 @@ extension Phone {
   private func takeNumber(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
     guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
-    // Only a two-digit number counts as the one try. A single digit or a letter is a typing mistake, and the viewer
-    // may try again.
+    // Only a two-digit number counts as the viewer's single try. A single digit or a letter is a typing mistake, and
+    // the viewer may try again.
     guard let picked = NumberMatch.typed(call.field("number")) else {
       return .redirect(opened.path(.number).query("again", "1"))
     }
@@ -156,7 +157,7 @@ extension Phone {
           by: .session(session.id, picked: picked), authentication: authentication), audit: entry)
       await core.signInTransitions.makeRoom(besides: result.authentication)
     } catch {
-      // A double tap sent the form twice. The result page shows who approved the code.
+      // The code is approved already, because a double tap sent the form twice. The result page shows who approved it.
       guard error == .refused(.alreadyApproved) else { throw error }
     }
     return .redirect(opened.path(.result))
@@ -187,7 +188,7 @@ extension Phone {
 }
 
 extension DeviceDescription {
-  /// The model from the information that the device sent.
+  /// The device's model, from the information that the device sent.
   fileprivate var model: String? {
     guard let information,
       let object = (try? JSONValue(reading: Array(information.utf8)))?.object
@@ -197,7 +198,7 @@ extension DeviceDescription {
 }
 
 extension ApprovePage.Network {
-  /// Compares the addresses of phone and screen.
+  /// Compares the network addresses of phone and screen.
   ///
   /// The result is a hint for the viewer and never decides anything.
   fileprivate static func between(_ phone: IPAddress?, _ screen: IPAddress?) -> Self {
@@ -205,7 +206,7 @@ extension ApprovePage.Network {
       !screen.isLoopback
     else { return .unknown }
     if phone.source == screen.source { return .same }
-    // In a home network every device has its own private address, so the first 24 bits are compared.
+    // In a home network every device has its own private address, so only the first 24 bits are compared.
     let isHome = phone.isPrivate && screen.isPrivate
     return isHome && phone.network(leadingBits: 24) == screen.network(leadingBits: 24)
       ? .same : .different

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import RegentPairing
 internal import PairingStore
 
-/// A code that this browser has opened, with its registration.
+/// A code that this browser has opened, with its stored registration.
 struct OpenedCode: Sendable {
   let code: RegistrationCode
   let record: RegistrationRecord
@@ -23,20 +23,21 @@ extension Phone {
     seals.hasOpened(code, cookie: jar.value(.codes, in: call.cookies), browserID: call.browserID)
   }
 
-  /// The opened code of a page.
+  /// The opened code that the path names.
   ///
-  /// A browser that has not opened it is redirected to the page that does, whether or not the code exists.
+  /// A browser that has not opened it is redirected to the page that opens codes, whether or not the code exists.
   func opened(_ call: PhoneCall) throws -> OpenedCode {
     guard let code = call.code else { throw PhoneStop(.notice(.unknownCode)) }
     guard hasOpened(code, call) else { throw PhoneStop(.redirect(PagePaths.code(code))) }
-    // The code existed when this browser opened it, so it has expired and was deleted since.
+    // The code existed when this browser opened it. It has expired and was deleted since.
     guard let record = core.codes.find(core.hasher.code(code)) else {
       throw PhoneStop(.notice(.expired))
     }
     return OpenedCode(code: code, record: record)
   }
 
-  /// The opened code of a page, if it still waits for a decision; otherwise throws the page that says how it ended.
+  /// The opened code that the path names, if it still waits for a decision; otherwise throws the page that says how it
+  /// ended.
   func pending(_ call: PhoneCall) throws -> OpenedCode {
     let opened = try opened(call)
     guard opened.record.flow.settled(at: call.now).state.isPending else {
@@ -45,7 +46,7 @@ extension Phone {
     return opened
   }
 
-  /// The page for a code that no longer waits for a decision.
+  /// The page that is shown for a code that no longer waits for a decision.
   func ending(_ opened: OpenedCode, _ call: PhoneCall) -> PhoneAnswer {
     let brand = brand(opened)
     switch opened.record.flow.settled(at: call.now).state {
@@ -66,8 +67,9 @@ extension Phone {
     return session == call.session?.id || approval.viewer == call.session?.viewer && isOfThisBrowser(session, call)
   }
 
-  /// Whether this browser started the session, even if the response with its cookie was lost or another tab has
-  /// signed in since.
+  /// Whether this browser started the session.
+  ///
+  /// This is recognised even if the response with the cookie was lost or another tab has signed in since.
   private func isOfThisBrowser(_ session: SessionID, _ call: PhoneCall) -> Bool {
     session == call.session?.id || seals.isSession(session, of: call.browserID)
   }
@@ -91,8 +93,7 @@ extension Phone {
       brand: Brand(name: ForeignText(firstSeen: provider.name, provider.id.text), logo: logo(provider.logo)))
   }
 
-  /// The path of a logo on this service; nil for other hosts, because the content security policy blocks their
-  /// images.
+  /// The path of a logo on this service; nil for other hosts, because the content security policy blocks their images.
   private func logo(_ address: String?) -> SafePath? {
     guard let address else { return nil }
     let own = core.options.publicURL
@@ -100,7 +101,7 @@ extension Phone {
     return SafePath(returning: isOwn ? String(address.dropFirst(own.count)) : address)
   }
 
-  /// The providers that can approve this code here.
+  /// The providers at which this code can be approved on these pages.
   ///
   /// Promotional passes are left out: they need an identity that these pages do not ask for.
   func choices(_ opened: OpenedCode) -> [Provider] {
@@ -108,13 +109,14 @@ extension Phone {
     return all.map(\.provider).filter { $0.temporaryPass?.promotional != true }
   }
 
-  /// The provider that was preselected: by the application's page that sent the browser here, or else on the screen.
+  /// The provider that was preselected by the application's page that sent the browser here, or else on the screen.
   func preselected(_ opened: OpenedCode, _ call: PhoneCall) -> Provider? {
     let wanted = returnAddress(opened, call)?.provider ?? opened.record.preselected
     return wanted.flatMap { id in choices(opened).first { $0.id == id } }
   }
 
-  /// The parameters of the application's page that sent the browser here with this code; nil when none did.
+  /// The return address that the application's page gave when it sent the browser here with this code; nil when no page
+  /// did.
   func returnAddress(_ opened: OpenedCode, _ call: PhoneCall) -> ReturnAddress? {
     let way = seals.returnAddress(jar.value(.back, in: call.cookies), browserID: call.browserID)
     return way?.code == opened.code ? way : nil
@@ -124,7 +126,7 @@ extension Phone {
 
   /// The next page for an opened code.
   ///
-  /// Skips the choice of the provider and the sign-in where they are already settled.
+  /// It skips the choice of the provider and the sign-in if the viewer has done them already.
   func next(_ opened: OpenedCode, _ call: PhoneCall) async throws -> PhoneAnswer {
     let preselected = preselected(opened, call)
     if let provider = call.account?.provider, preselected.map({ $0.id == provider }) ?? true,
@@ -144,7 +146,7 @@ extension Phone {
     opened.path(.signIn).query("provider", provider.id.text)
   }
 
-  /// Throws when another browser holds the lease on the code.
+  /// Throws when another browser has claimed the code.
   func checkFree(_ opened: OpenedCode, _ call: PhoneCall) throws {
     guard case .claimed(let lease) = opened.record.flow.state, lease.until > call.now,
       !isOfThisBrowser(lease.claimer.session, call)
@@ -152,9 +154,9 @@ extension Phone {
     throw StoreError.refused(.claimedByAnother(until: lease.until))
   }
 
-  /// Claims the code for this browser's session, or keeps the claim.
+  /// Claims the code for this browser's session, or extends its claim.
   ///
-  /// A claim by an earlier session of the same browser is taken over.
+  /// A claim by an earlier session of the same browser is ended first.
   func claim(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     guard let session = call.session else { throw PhoneStop(.redirect(opened.path(.provider))) }
     let id = opened.record.id
@@ -162,7 +164,8 @@ extension Phone {
       _ = try await core.codeTransitions.claim(id, by: session.id)
     } catch {
       guard case .refused(.claimedByAnother) = error else { throw error }
-      // The record in `opened` may be older than a claim that this browser has made since, perhaps at another node.
+      // The code is read again. This browser may have claimed it, perhaps at another node, after the record in `opened`
+      // was read.
       if core.codeLooks.areNeeded { try await core.codeLooks.lookAfresh(at: core.hasher.code(opened.code)) }
       guard case .claimed(let lease)? = core.codes.find(id)?.flow.state, isOfThisBrowser(lease.claimer.session, call)
       else { throw error }
@@ -171,9 +174,9 @@ extension Phone {
     }
   }
 
-  /// Frees the code from an earlier session of this browser.
+  /// Ends the claim of an earlier session of this browser.
   ///
-  /// The earlier session of an account stays valid until the next sign-in, because with two responses in flight the
+  /// The earlier session of an account stays valid until the next sign-in. When two responses are on their way, the
   /// browser may keep either cookie.
   private func takeOver(_ id: RegistrationID, from earlier: Claimer) async throws(StoreError) {
     do throws(StoreError) {
@@ -183,7 +186,7 @@ extension Phone {
         _ = try await core.codeTransitions.release(id, by: earlier.session)
       }
     } catch {
-      // The earlier session no longer holds the code. The next claim finds out which session does.
+      // The earlier session no longer has a claim on the code. The next claim finds out which session has.
       guard case .refused = error else { throw error }
     }
   }

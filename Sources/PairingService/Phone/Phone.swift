@@ -4,8 +4,7 @@ package import HTTPServer
 internal import RegentPairing
 internal import PairingStore
 
-/// The routes of the phone's pages: every path of `PagePaths`, the static files, and the browser calls of the
-/// protocol.
+/// The routes of the phone's pages: every path of `PagePaths`, the static files, and the protocol's paths for browsers.
 ///
 /// A GET changes nothing in the store. Every change is a POST of a form that this service gave to the same browser.
 package struct Phone: Sendable {
@@ -39,21 +38,21 @@ package struct Phone: Sendable {
     mountBrowserCalls(&routes)
   }
 
-  /// The response to a request that no route accepts.
+  /// The response to a request that matches no route.
   ///
   /// It repeats nothing from the request, which may be hostile.
   package func refuse(_ request: Request, _ refusal: Refusal) -> Response {
     guard request.wantsPage else { return ServiceRoutes.refuse(request, refusal) }
     let (call, isNew) = call(request, nil)
-    // A viewer who opens the path of a form in the address bar gets the page for unknown addresses.
+    // A viewer who types the path of a form into the address bar gets the page for unknown addresses.
     var response = response(.notice(.notFound), to: call, isNew: isNew)
     response.status = refusal.status
     return response
   }
 
-  /// The page that a node shows while its clock differs from those of the other nodes.
+  /// The page that a node shows while its clock is wrong.
   ///
-  /// It decides nothing then.
+  /// Such a node decides nothing.
   package func unavailable(_ request: Request) -> Response {
     let (call, isNew) = call(request, nil)
     return response(.notice(.busy, wait: ClockGuardPause.span), to: call, isNew: isNew)
@@ -62,20 +61,26 @@ package struct Phone: Sendable {
 
 /// Handles a request of the phone.
 ///
-/// What it changes in the call, such as cookies, becomes part of the response.
+/// Changes that it makes to its argument, such as new cookies, become part of the response.
 typealias PhoneWork = @Sendable (inout PhoneCall) async throws -> PhoneAnswer
-/// Handles a request whose response may be held (long poll).
+/// Handles a request whose response may be held as a long poll.
 typealias PhoneWaitingWork = @Sendable (inout PhoneCall) async throws -> PhoneOutcome
 
-/// Which viewer a form's page must have been shown to.
+/// The viewers to whom the page of an accepted form may have been shown.
 ///
 /// The page must always have been shown to this browser.
 enum FormSource {
-  /// The viewer who is signed in now, so that a decision is never carried out as another viewer.
+  /// The form is accepted only if its page was shown to the viewer who is signed in now, so that a decision is never
+  /// carried out as another viewer.
   case viewer
-  /// The viewer who is signed in now, or any viewer if the browser is signed out, so that signing out twice succeeds.
+  /// The form is accepted if its page was shown to the viewer who is signed in now, or if no viewer is signed in.
+  ///
+  /// Signing out twice therefore succeeds.
   case viewerOrSignedOut
-  /// Any viewer. The form only leads to a page that names the signed-in viewer.
+  /// The form is accepted even if its page was shown to another viewer who used the same browser.
+  ///
+  /// This is safe because such a form, for example a typed code, approves nothing. It leads to a page that names the
+  /// signed-in viewer.
   case browser
 }
 
@@ -84,14 +89,14 @@ extension Phone {
     waitingPage(&routes, path) { call in .answer(try await work(&call)) }
   }
 
-  /// Registers a page whose response may be held until something changes (long poll).
+  /// Registers a page whose response may be held as a long poll until the state changes.
   func waitingPage(_ routes: inout Routes, _ path: String, _ work: @escaping PhoneWaitingWork) {
     routes.get(path) { request, captured in answer(request, captured, form: nil, work) }
   }
 
-  /// Registers a form.
+  /// Registers the path of a form.
   ///
-  /// Checks its origin and token before `work` runs.
+  /// It checks the form's origin and token before `work` runs.
   func form(
     _ routes: inout Routes, _ path: String, from source: FormSource = .viewer, _ work: @escaping PhoneWork
   ) {
@@ -193,8 +198,8 @@ extension Phone {
       }
     case .leaving(let page, let here):
       response = html(page, call, here, page.brand)
-      // A redirect after a form would be blocked: browsers apply `form-action` of the content security policy to it,
-      // which allows this service only.
+      // The browser is sent on with `Refresh`. A redirect after a form would be blocked, because browsers apply
+      // `form-action` of the content security policy to it, which allows this service only.
       response.addHeader(HeaderName(literal: "Refresh"), "0; url=\(page.address.text)")
     case .redirect(let path, let status):
       response = Response(status)
@@ -203,7 +208,7 @@ extension Phone {
     }
     if response.header(.cacheControl) == nil { response.addHeader(.cacheControl, "no-store") }
     if call.forgetsPages {
-      // Browsers keep whole pages for the back button, whatever Cache-Control says.
+      // Browsers keep whole pages for the back button, whatever Cache-Control says, so they are told to delete them.
       response.addHeader(HeaderName(literal: "Clear-Site-Data"), "\"cache\"")
     }
     let browserID = isNew ? jar.keep(.browserID, call.browserID) : nil
@@ -234,7 +239,7 @@ extension Phone {
       name: ForeignText(name.text), provider: ForeignText(firstSeen: provider?.name, viewer.provider.text))
   }
 
-  /// The page for an error.
+  /// The page that shows an error to the viewer.
   private func answer(_ error: any Error, _ call: PhoneCall) -> PhoneAnswer {
     switch error {
     case let stop as PhoneStop: return stop.answer
@@ -256,7 +261,8 @@ extension Phone {
     case .refused(let refusal): return answer(refusal, call)
     case .notInForce(.notIntegrated), .notInForce(.switchedOff), .notInForce(.keyRevoked), .pass:
       return .notice(.providerUnavailable, retry: provider)
-    // The account was disabled, or the session ended elsewhere. The viewer must sign in again.
+    // The account was disabled, or the session was ended in another browser or by an operator. The viewer must sign in
+    // again.
     case .notInForce, .sessionEnded: return .redirect(provider ?? PagePaths.signIn)
     case .notFound: return .notice(.unknownCode)
     case .exchange, .codeTaken, .changedMeanwhile, .tooManyLiveCodes, .tooManyClients, .unkeepable, .diskFull,
@@ -273,8 +279,8 @@ extension Phone {
     case .denied: return .notice(.denied)
     case .alreadyApproved: return .notice(.used)
     case .claimedByAnother(let until):
-      // The time since the claim and the clock of another node can make the rest of the lease look too long, so it is
-      // capped at the length of a lease.
+      // The time that is left of the claim is capped at the length of a claim: with the clock of another node it may
+      // look too long.
       return .notice(.held, wait: min(until.since(core.clock.now), ClaimLease.span), retry: approve)
     case .notTheClaimer: return .notice(.held, retry: approve)
     case .notApproved, .notClaimed, .leaseLapsed: return .redirect(approve ?? .root)
@@ -287,9 +293,9 @@ extension Phone {
 }
 
 extension Request {
-  /// Whether the response should be a page.
+  /// Whether the client should get an error as a page.
   ///
-  /// Paths of the protocol are for programs and get JSON or XML.
+  /// Paths of the protocol are for programs, which get JSON or XML.
   fileprivate var wantsPage: Bool {
     let start = String(decoding: path.prefix(16), as: UTF8.self)
     return !["/api/", "/reggie/", "/o/", "/oauth/", "/static/"].contains(where: start.hasPrefix)

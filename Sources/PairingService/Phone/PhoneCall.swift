@@ -3,13 +3,13 @@ internal import HTTPServer
 internal import RegentPairing
 internal import PairingStore
 
-/// One request of a browser, with the browser's identity and the cookies that the response sets.
+/// One request of a browser to the phone's pages, with the browser's identity and the cookies that the response sets.
 struct PhoneCall: Sendable {
   let request: Request
-  /// The parameters of the path; nil when no route accepted the request.
+  /// The parameters of the path; nil when the request matches no route.
   let path: PathParameters?
   let query: FormParameters
-  /// The form fields; empty for a GET.
+  /// The fields of the submitted form; empty for a GET.
   let form: FormParameters
   let cookies: Cookies
   let now: Instant
@@ -25,34 +25,36 @@ struct PhoneCall: Sendable {
   /// The cookies that the response sets.
   var setCookies: [SetCookie] = []
 
-  /// A form field; the first one if it was sent several times, because this service's forms send each field once.
+  /// The value of a form field.
+  ///
+  /// If the field was sent several times, the first one counts, because this service's forms send each field once.
   func field(_ name: String) -> String { form.values(of: name).first ?? "" }
 
   func queried(_ name: String) -> String? {
     query.values(of: name).first.flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// The code in the path, in any accepted spelling.
+  /// The code in the request's path, in any accepted spelling.
   var code: RegistrationCode? { scanned?.code }
 
-  /// The code in the path, with the secret of a scanned link.
+  /// The code in the request's path, together with the secret of a scanned link.
   var scanned: ScannedCode? {
     path?[ifCaptured: "code"].flatMap { try? ScannedCode(typed: $0) }
   }
 
-  /// The viewer, if an account is signed in.
-  ///
-  /// A guest has no account.
+  /// The viewer, if an account is signed in in this browser; nil for a guest.
   var account: Viewer? { session?.viewer.account == nil ? nil : session?.viewer }
 }
 
-/// What a route responds with.
+/// The response of a route for browsers.
 enum PhoneAnswer: Sendable {
-  /// A page. `here` is the path whose GET shows it again.
+  /// The response is a page.
+  ///
+  /// `here` is the path whose GET shows it again.
   case page(any PhonePage, here: SafePath, brand: Brand? = nil)
-  /// A page that sends the browser to an address outside this service.
+  /// The response is a page that sends the browser to an address outside this service.
   case leaving(LeavePage, here: SafePath)
-  /// A redirect to another page of this service.
+  /// The response is a redirect to another page of this service.
   case redirect(SafePath, Status = .seeOther)
   case response(Response)
 
@@ -65,25 +67,25 @@ enum PhoneAnswer: Sendable {
   }
 }
 
-/// A response, or the instruction to hold it (long poll).
+/// A response, or the instruction to hold it as a long poll.
 enum PhoneOutcome: Sendable {
   case answer(PhoneAnswer)
   case wait(PhoneWait)
 }
 
-/// A held response.
+/// A response that is held as a long poll.
 struct PhoneWait: Sendable {
-  /// The code whose changes end the wait.
+  /// The code whose changes end the long poll.
   let registration: RegistrationID
-  /// The maximum duration of the wait.
+  /// The maximum duration of the long poll.
   let span: Duration
-  /// Whether the state is still unchanged.
+  /// Whether the state is still the one that the page shows, so that the long poll continues.
   let isStill: @Sendable () -> Bool
-  /// Makes the response, when the state has changed or the time is up.
+  /// Makes the response when the state has changed or the time is up.
   let answer: @Sendable () -> Response
 }
 
-/// Ends the work of a route early with the given response.
+/// Thrown to end the work of a route early with the given response.
 struct PhoneStop: Error {
   let answer: PhoneAnswer
 

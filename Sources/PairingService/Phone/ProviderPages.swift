@@ -4,7 +4,7 @@ internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
-  /// Mounts the choice of the provider and the sign-in there.
+  /// Mounts the pages for choosing a provider and for signing in there.
   func mountProviderChoice(_ routes: inout Routes) {
     page(&routes, "/(D)/{code}/provider", showProviders)
     form(&routes, "/(D)/{code}/provider", from: .browser, chooseProvider)
@@ -47,7 +47,7 @@ extension Phone {
 
   /// Signs the browser in as a guest of a temporary provider, which has no accounts.
   ///
-  /// A session is kept only if the guest also gets the claim on the code. Otherwise an attacker could fill the store
+  /// The new session is kept only if it also gets the claim on the code. Otherwise an attacker could fill the store
   /// with sessions by repeating the request.
   private func enter(
     _ opened: OpenedCode, asGuestOf provider: Provider, _ call: inout PhoneCall
@@ -59,14 +59,14 @@ extension Phone {
     do {
       try await claim(opened, call)
     } catch {
-      // Another browser has claimed the code first.
+      // Another browser claimed the code first, so the guest's session is ended again.
       if let session = call.session { try await sessions.end(session, audit: nil) }
       call.session = nil
       throw error
     }
   }
 
-  /// Whether the viewer wants to sign in with another account, perhaps at the same provider.
+  /// Whether the viewer wants to sign in with another account, which may be at the same provider.
   private func isSwitching(_ call: PhoneCall) -> Bool { call.queried("switch") != nil }
 
   // MARK: - The account
@@ -106,24 +106,25 @@ extension Phone {
   }
 }
 
-/// The outcome of checking a user name and password.
+/// The result of checking a user name and password.
 enum SignInOutcome {
   case right
-  /// The form is shown again with this problem.
+  /// The sign-in failed, and the form is shown again with this problem.
   case again(SignInPage.Problem)
-  /// Another response ends the attempt, for example because of too many tries.
+  /// The sign-in failed, and this response ends the attempt, for example because of too many tries.
   case stop(PhoneAnswer)
 }
 
 extension Phone {
   /// Signs the browser in with the form fields `user` and `password`, with or without a code.
   func signIn(at provider: Provider, _ call: inout PhoneCall) async throws -> SignInOutcome {
-    // Phone keyboards add a space after a completed name. No account name ends with a space.
+    // Phone keyboards add a space after a completed name, so outer spaces are removed. No account name ends with a
+    // space.
     let (user, password) = (call.field("user").withoutOuterSpaces, call.field("password"))
     guard !user.isEmpty, !password.isEmpty else { return .again(.empty) }
     let again = SafePath(returning: String(decoding: call.request.target, as: UTF8.self))
-    // The password may have been changed or rehashed while it was being checked. The second round checks against the
-    // new hash.
+    // The password may be changed or rehashed while it is being checked. The second round then checks against the new
+    // hash.
     for _ in 0..<2 {
       switch try await signInCheck.verify(
         user, password, at: provider.id, from: call.request.clientAddress)
@@ -150,7 +151,7 @@ extension Phone {
 
   /// Starts a new session for the viewer and sets its cookie; the old cookie becomes invalid.
   ///
-  /// `proved` is the hash that the password was checked against; nil for guests.
+  /// `proved` is the stored hash with which the password was checked; nil for guests.
   func start(as viewer: Viewer, proved: String?, _ call: inout PhoneCall) async throws {
     let (session, cookie) = try await sessions.start(
       as: viewer, proved: proved, replacing: call.session, in: call.browserID, call.request)
@@ -162,10 +163,14 @@ extension Phone {
 }
 
 extension ChooseProviderPage {
-  /// The maximum number of providers on the page; the others are found by searching.
+  /// The maximum number of providers on the page.
+  ///
+  /// Viewers find the others by searching.
   private static let most = 100
 
-  /// Makes the page for a list of providers: filters it by the search text and keeps its order.
+  /// Makes the page for a list of providers.
+  ///
+  /// It filters the list by the search text and keeps its order.
   init(
     bar: CodeBar?, among all: [Provider], query: String, chosen: Provider?,
     choice: (Provider) -> ProviderChoice

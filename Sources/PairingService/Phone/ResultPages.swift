@@ -5,13 +5,13 @@ internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
-  /// The maximum duration of the page's long poll.
+  /// The maximum duration of the result page's long poll.
   private static let longestWait: Duration = .seconds(25)
-  /// After this time the page says that the screen has not fetched its sign-in yet.
+  /// The time after which the result page says that the screen has not fetched its sign-in yet.
   ///
   /// A screen in a long poll fetches it within a second.
   private static let lateness: Duration = .seconds(3)
-  /// After this time an approved screen that has not fetched its sign-in counts as silent.
+  /// The time after which an approved screen that has not fetched its sign-in counts as silent.
   private static let silence: Duration = .seconds(30)
 
   /// Mounts the page with the result of a decision, and its long poll.
@@ -41,7 +41,7 @@ extension Phone {
       here: opened.path(.result), brand: brand(opened))
   }
 
-  /// The approval, if this browser gave it.
+  /// The approval of the code, if this browser gave it; else nil.
   private func approval(_ opened: OpenedCode, _ call: PhoneCall) -> Approval? {
     opened.record.flow.state.approval.flatMap { isMine($0, call) ? $0 : nil }
   }
@@ -91,9 +91,7 @@ extension Phone {
         answer: { Self.document(word(id)) }))
   }
 
-  /// The state for the page's script, or `over`.
-  ///
-  /// Any unknown state makes the page reload.
+  /// The state for the long poll of the page's script, or `over` when the page must reload.
   private func word(_ id: RegistrationID) -> String {
     guard let flow = core.codes.find(id)?.flow, let approval = flow.state.approval else {
       return "over"

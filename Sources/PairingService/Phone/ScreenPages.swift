@@ -48,7 +48,8 @@ extension Phone {
     }
     form(&routes, Self.allScreens.text) { call in
       let viewer = try account(call, returning: PagePaths.screens)
-      // A repeated form signs nothing out, so it writes no audit entry.
+      // The screen is signed out already, because the form was sent twice. No audit entry is written for the second
+      // form.
       guard try await !records(viewer, call.now).isEmpty else {
         return .redirect(PagePaths.screens.query("done", "all-signed-out"))
       }
@@ -58,9 +59,11 @@ extension Phone {
     }
   }
 
-  /// The signed-in account; without one, throws a redirect to the sign-in that returns to `path`.
+  /// The account that is signed in in this browser.
   ///
-  /// A guest has no screens, because all guests of a provider share one identity.
+  /// If there is none, it throws a redirect to the sign-in, which returns to `path`. A guest does not count, because
+  /// all guests of a provider share one identity: a list of their screens (signed-in devices) would show those of other
+  /// guests.
   func account(_ call: PhoneCall, returning path: SafePath) throws -> Viewer {
     guard let viewer = call.account else {
       throw PhoneStop(.redirect(PagePaths.signIn.query("return", path.text)))
@@ -75,7 +78,7 @@ extension Phone {
     guard !records.isEmpty else { return [] }
     let names = try await core.screenNames(of: records)
     let provisioned = core.provisioning.now
-    // An app that is signed in through a box has the same viewer as the box, so its box is in this list too.
+    // An app that is signed in through a box has the same viewer as the box, so this list contains its box, too.
     let apps = Dictionary(grouping: records) { $0.authentication.parent?.id }
     let boxes = Dictionary(
       records.filter(holdsApps).map { ($0.authentication.id, name($0, names[$0.authentication.id])) },
@@ -84,7 +87,7 @@ extension Phone {
       let authentication = record.authentication
       let requestor = provisioned.requestor(authentication.requestor)
       let chosen = names[authentication.id]
-      // The device's own name, shown in the second line once the viewer has renamed the screen.
+      // The name that the device gives itself is shown in the second line once the viewer has renamed the screen.
       let model = ForeignText(chosen == nil ? "" : record.about.name ?? "")
       return Screen(
         id: authentication.id.text, name: name(record, chosen),
@@ -103,10 +106,10 @@ extension Phone {
       AuthenticationFilter(viewer: viewer), after: nil, limit: 200, at: now)
   }
 
-  /// The name of a screen.
+  /// The name of a screen for the list.
   ///
-  /// An app that is signed in through a box is named as the box reports it, because the device name that it sends is
-  /// only the box's name again.
+  /// An app that is signed in through a box is named as the box reports it, because the device name that the app sends
+  /// is only the box's name again.
   private func name(_ record: AuthenticationRecord, _ chosen: String?) -> ForeignText {
     ForeignText(
       firstSeen: chosen, record.authentication.parent?.app ?? "", record.about.name ?? "",
@@ -115,7 +118,8 @@ extension Phone {
 
   // MARK: - One screen
 
-  /// The screen of the path, if it belongs to this account; otherwise throws “no such screen”, as for an unknown id.
+  /// The screen that the path names, if it belongs to this account; otherwise throws “no such screen”, as for an
+  /// unknown id.
   func screen(_ call: PhoneCall) async throws -> AuthenticationRecord {
     let viewer = try account(call, returning: PagePaths.screens)
     let id = call.path?[ifCaptured: "id"] ?? ""

@@ -4,14 +4,15 @@ internal import RegentPairing
 internal import PairingStore
 
 extension Phone {
-  /// Mounts the entrances: the typed code, the scanned code, and the choice of the language.
+  /// Mounts the first pages of a sign-in: those for a typed code and for a scanned code, and the choice of the
+  /// language.
   func mountStart(_ routes: inout Routes) {
     page(&routes, "/") { _ in .page(EnterCodePage(), here: PagePaths.start) }
     form(&routes, PagePaths.code.text, from: .browser, typedCode)
     page(&routes, PagePaths.code.text) { _ in .redirect(.root) }
     page(&routes, "/(D)/{code}") { call in
       guard let scanned = call.scanned else { return .notice(.unknownCode) }
-      // The page does not reveal whether the code exists. Otherwise an attacker could try links without being
+      // The page is the same whether or not the code exists. Otherwise an attacker could try links without being
       // counted.
       return .page(ScannedCodePage(scanned), here: PagePaths.scanned(scanned))
     }
@@ -32,7 +33,7 @@ extension Phone {
     do throws(CodeInputError) {
       scanned = try ScannedCode(typed: typed.afterCodePath)
     } catch {
-      // Text that cannot be a code is a typing mistake, so it does not count as a guess.
+      // Text that cannot be a code is a typing mistake and does not count as a guess.
       return again(typed, EnterCodePage.Problem(error))
     }
     guard let record = try await find(scanned, call) else { return again(typed, .unknown) }
@@ -46,19 +47,19 @@ extension Phone {
 
   /// Looks up a typed or scanned code.
   ///
-  /// A wrong one counts as a guess for the browser, the account and the source address.
+  /// A wrong code counts as a guess for the browser, the account and the source address.
   private func find(_ scanned: ScannedCode, _ call: PhoneCall) async throws -> RegistrationRecord? {
     let address = call.request.clientAddress
     let hash = core.hasher.code(scanned.code)
-    // Two requests are not guesses: one for a code that this browser has opened before, and one with the secret of a
-    // scanned link. They must not fail because of wrong guesses by other clients at the same address.
+    // Two requests are no guesses: one for a code that this browser has opened before, and one with the secret of a
+    // scanned link. Wrong guesses by other clients at the same address must not make them fail.
     if hasOpened(scanned.code, call), let record = core.codes.find(hash) { return record }
     let guesser: RequestLimits.Guesser? =
       core.hasher.isScanned(scanned) ? nil : .phone(call.account, browser: call.browserID)
     if let guesser { try core.limits.mayTryCode(from: address, as: guesser) }
     try await core.codeLooks.lookAfresh(at: hash)
-    // Checked again after the store was read. Otherwise requests that arrive at the same time would all pass before
-    // the first is counted as wrong.
+    // The limit is checked again after the store was read. Otherwise requests that arrive at the same time would all
+    // pass before the first is counted as wrong.
     if let guesser { try core.limits.mayTryCode(from: address, as: guesser) }
     guard let record = core.codes.find(hash), call.now < record.flow.forgettable else {
       if let guesser { core.limits.wrongCode(from: address, as: guesser) }
@@ -94,7 +95,7 @@ extension Phone {
 }
 
 extension String {
-  /// The code in a pasted link; other text unchanged.
+  /// The code in a pasted link; other text is returned unchanged.
   fileprivate var afterCodePath: String {
     let parts = split(separator: "/", omittingEmptySubsequences: false)
     guard let step = parts.lastIndex(where: { $0 == "D" || $0 == "d" }), step > 0,

@@ -1,4 +1,4 @@
-/// A viewer's decision about an app, as boxes and pages represent it.
+/// A viewer's decision whether an app may use the box's account, as boxes and pages represent it.
 package enum AppDecision: String, CaseIterable, Sendable {
   case granted, denied, undetermined
 

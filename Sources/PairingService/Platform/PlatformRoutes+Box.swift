@@ -7,7 +7,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-// The calls of a box about itself.
+// The endpoints for a box itself, as opposed to its apps.
 
 extension PlatformRoutes {
   func mountBox(_ endpoints: V1Endpoints, _ routes: inout Routes) {
@@ -73,8 +73,8 @@ extension PlatformRoutes {
         try await core.boxDecisions.decide(question, audit: nil)
         return .noContent
       }
-      // A decision must be later than a question, whose time is `neverDecided`; otherwise it would not replace the
-      // question.
+      // The decision's time must be after `neverDecided`, the time of an app's question; otherwise the decision would
+      // not replace the question.
       let decided = max(now - age, PlatformPermissionRecord.neverDecided + .milliseconds(1))
       try await core.boxDecisions.decide(
         PlatformPermissionRecord(
@@ -89,7 +89,7 @@ extension PlatformRoutes {
 
   /// Returns the viewer's decisions about the box's apps, made on the box or on the phone.
   ///
-  /// The response is held while the box already has the current list.
+  /// The response is held as a long poll while the box already has the current list.
   private func decisions(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.boxDevice()
     let (hash, tags) = (device.hash, Array(call.request.headers(.ifNoneMatch)))
@@ -106,7 +106,7 @@ extension PlatformRoutes {
           while: { core.boxDecisions.changeCount == seen },
           answer: { _ in
             .later {
-              // The wait may have ended because the sign-in ended.
+              // The sign-in is checked again, because its end may have ended the long poll.
               _ = try await core.boxSignIn(call, device)
               return try await core.decisionList(of: hash).reply(to: tags)
             }
@@ -115,7 +115,7 @@ extension PlatformRoutes {
   }
 }
 
-/// The decisions about a box's apps as a document, with its entity tag.
+/// The viewer's decisions about a box's apps as a document, with its entity tag.
 private struct DecisionList {
   let body: [UInt8]
   let tag: String
@@ -144,7 +144,7 @@ private struct DecisionList {
 }
 
 extension V1Call {
-  /// The box that calls; throws unless the requestor is a box maker's.
+  /// The box that sent the request; throws unless the requestor is a box maker's.
   fileprivate func boxDevice() throws(CallError) -> CallDevice {
     guard requestor.isPlatform else {
       throw CallError(
@@ -153,9 +153,9 @@ extension V1Call {
     return try device()
   }
 
-  /// How long ago the viewer decided.
+  /// How long ago the viewer decided, as the box states it.
   ///
-  /// A box that was offline reports a decision later; with an age instead of a time, its clock need not be right.
+  /// A box that was offline reports a decision later. It sends an age and not a time, so its clock need not be right.
   fileprivate func age() throws(CallError) -> Duration {
     guard let text = try parameters.value(Field.decisionAge) else { return .zero }
     guard let age = Int64(text), age >= 0, age < 1 << 53 else {
@@ -170,7 +170,7 @@ extension ServiceCore {
     DecisionList(try await store.decisions(of: device))
   }
 
-  /// The box's own valid sign-in, made with an account.
+  /// The box's own valid sign-in, which must have been made with an account.
   fileprivate func boxSignIn(_ call: V1Call, _ device: CallDevice) async throws -> ValidSignIn {
     let viewer = try await signedIn(call, device, for: .toRead)
     guard viewer.authentication.source == .regular, viewer.authentication.viewer.account != nil else {

@@ -7,8 +7,10 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Signs apps in with their box's account: an app fetches a profile request, the box signs an assertion that contains
-/// it, and the service exchanges that for a sign-in that depends on the box's.
+/// The endpoints that sign apps in with their box's account.
+///
+/// An app fetches a profile request (a signed text of the service). The box signs an assertion that contains it. The
+/// service exchanges the assertion for a sign-in that depends on the box's.
 package struct PlatformRoutes: Sendable {
   let core: ServiceCore
 
@@ -16,7 +18,7 @@ package struct PlatformRoutes: Sendable {
 
   /// Mounts the endpoints for apps and boxes.
   ///
-  /// The exchange shares its path with the polls of ``AuthenticationRoutes``, which mounts it.
+  /// The exchange of assertions shares its path with the polls of ``AuthenticationRoutes``, which mounts it.
   package func mount(_ routes: inout Routes) {
     let endpoints = V1Endpoints(core)
     endpoints.mount(&routes, [.get], "/api/v1/{requestor}/profile-requests/{provider}", request)
@@ -43,7 +45,7 @@ package struct PlatformRoutes: Sendable {
       V1Reply(response: Response(.ok, type: "application/octet-stream", body: Array(text.utf8))))
   }
 
-  /// Exchanges a box assertion for an app sign-in (`tokens/authn` by POST).
+  /// Exchanges a box's assertion for an app's sign-in (`tokens/authn` by POST).
   func exchange(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.device()
     let text = try call.parameters.required(Field.platformResponse)
@@ -62,7 +64,8 @@ package struct PlatformRoutes: Sendable {
         request.requestor == requestor, request.device.utf8.elementsEqual(Hex.encode(device.hash.bytes).utf8),
         request.provider.text.utf8.elementsEqual(named.utf8), let id = AuthenticationID(Random.uuid())
       else { throw core.refused(.assertion, device, requestor) }
-      // After the assertion was verified, so that other clients cannot use up the limit of this box.
+      // The rate limit of the box is used only after the assertion was verified, so that other clients cannot use it
+      // up.
       try core.limits.takeExchange(by: box, at: requestor)
       if case .ofAnother(.regular)? = try? await core.signInTransitions.pickUp(device.hash, at: requestor, of: owner) {
         throw core.refused(.assertion, device, requestor)
@@ -75,7 +78,7 @@ package struct PlatformRoutes: Sendable {
             deviceHash: device.hash, profile: profile, about: about, rowKey: rowKey, authentication: id),
           at: now)
         guard wantsSignIn else { return .noContent }
-        // The app would ask for this next, so sending it now saves a request when the app starts.
+        // The app would request its sign-in next, so sending it now saves a request when the app starts.
         var reply = core.reply(signIn.record, format)
         reply.response.addHeader(.preferenceApplied, "return=representation")
         return reply
@@ -88,9 +91,10 @@ package struct PlatformRoutes: Sendable {
 }
 
 extension ServiceCore {
-  /// Throws when the app's integration does not allow sign-ins by the box's account, as far as memory knows.
+  /// Throws when the app's integration does not allow sign-ins by the box's account, according to the records in
+  /// memory.
   ///
-  /// The app learns the reason at once; the exchange checks again.
+  /// The app thus learns the reason at once. The exchange in the store checks again.
   fileprivate func mayExchange(_ provider: ProviderID, for requestor: RequestorID) throws(CallError) {
     guard let choice = provisioning.now.choice(provider, of: requestor) else { throw .exchange(.integration) }
     guard choice.integration.singleSignOn else { throw CallError.exchange(.singleSignOn) }

@@ -5,7 +5,7 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Creates and verifies the profile requests that boxes answer.
+/// Creates and verifies profile requests: signed texts that boxes answer with an assertion.
 ///
 /// A request is not stored when it is created, so a client that fetches a thousand costs no memory. Once it is used,
 /// the store remembers it until it expires.
@@ -28,7 +28,7 @@ package struct ProfileRequests: Sendable {
     return try JWS.authenticate(request.claims.bytes(), with: key, keyID: nil, type: ProfileRequest.type)
   }
 
-  /// The content of a request that this service made and that has not expired.
+  /// Verifies a profile request and returns its content; nil unless this service made it and it has not expired.
   func read(_ text: String, at now: Instant) -> ProfileRequest? {
     guard let verified = try? UnverifiedJWS(text, longest: ProfileRequest.longest).verified(with: key),
       verified.isType(ProfileRequest.type), let claims = try? verified.claims(),
@@ -37,8 +37,9 @@ package struct ProfileRequests: Sendable {
     return request
   }
 
-  /// The content of a box assertion, if the box's key signed it recently for this service and it contains a valid
-  /// profile request.
+  /// Verifies a box's assertion and returns its content.
+  ///
+  /// The box's key must have signed it recently for this service, and it must contain a valid profile request.
   func read(
     _ word: UnverifiedJWS, by box: BoxRecord, at now: Instant
   ) -> (assertion: PlatformAssertion, request: ProfileRequest)? {

@@ -12,20 +12,23 @@ internal import RegentPairing
 /// cookies; no name can prevent that.
 struct BrowserCookies: Sendable {
   enum Kind: String, CaseIterable {
-    /// The secret of the signed-in session.
+    /// The cookie with the secret of the signed-in session.
     case session
-    /// The browser's random id, to which form tokens are bound before and after the sign-in.
+    /// The cookie with the browser's random id.
+    ///
+    /// Form tokens are bound to it before and after the sign-in.
     case browserID = "visit"
-    /// The codes that this browser has opened.
+    /// The cookie with the codes that this browser has opened.
     case codes
-    /// The address of the application's page that sent the browser here, for after the decision.
+    /// The cookie with the address of the application's page that sent the browser here, to return to after the
+    /// decision.
     case back
-    /// The language that the viewer selected.
+    /// The cookie with the language that the viewer selected.
     case language
   }
 
   private let isSecure: Bool
-  /// The port and path as part of the names: `8443-tv-` for `https://host:8443/tv`.
+  /// The part of the cookie names with port and path: `8443-tv-` for `https://host:8443/tv`.
   private let place: String
 
   init(publicURL: String) {
@@ -33,7 +36,8 @@ struct BrowserCookies: Sendable {
     isSecure = url?.scheme != "http"
     let usual = isSecure ? 443 : 80
     let port = url?.effectivePort.flatMap { $0 == usual ? nil : String($0) }
-    // Except for the slash, the characters of plain paths are allowed in cookie names (RFC 6265: token).
+    // The steps of the path are joined without slashes, because a cookie name may contain all characters of plain paths
+    // except the slash (RFC 6265: token).
     let path = url?.path.split(separator: "/").map(String.init) ?? []
     place = ([port].compactMap(\.self) + path).map { "\($0)-" }.joined()
   }
@@ -42,12 +46,12 @@ struct BrowserCookies: Sendable {
     (isSecure ? "__Host-regent-" : "regent-plain-http-") + place + kind.rawValue
   }
 
-  /// The value that the browser sent; nil when it sent two cookies of this name.
+  /// The value of a cookie that the browser sent; nil when it sent two cookies of this name.
   func value(_ kind: Kind, in cookies: Cookies) -> String? {
     cookies.value(of: name(kind)).flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// A cookie to set.
+  /// Makes a cookie for the browser to keep.
   ///
   /// Without a span it lasts until the browser closes.
   func keep(_ kind: Kind, _ value: String, for span: Duration? = nil) -> SetCookie? {

@@ -6,14 +6,14 @@ internal import PairingStore
 /// Makes and checks the values that bind state to one browser: form tokens, session ids, opened codes and return
 /// addresses.
 ///
-/// The service stores none of them. Each is a MAC over the browser's random id and the content, so a value that
-/// another browser was given is worthless.
+/// The service stores none of them. Each is a MAC over the browser's random id and the content, so a value that was
+/// made for one browser is worthless in another.
 struct BrowserSeals: Sendable {
-  /// How long a page may stay open before its form is refused: the same time after which an unused session ends.
+  /// How long a page may stay open before its form is refused: as long as a session may stay unused.
   private static let formLifetime = SessionRecord.idle
   /// How many opened codes a browser remembers.
   ///
-  /// More than one, because a household has several screens.
+  /// It remembers more than one, because a household has several screens.
   private static let mostCodes = 4
   private static let idLength = 43
   /// The length of an HMAC-SHA-256 in bytes.
@@ -25,27 +25,27 @@ struct BrowserSeals: Sendable {
     key = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .forms)))
   }
 
-  /// A random browser id or session cookie of 256 bits.
+  /// Makes a random browser id or session cookie of 256 bits.
   static func newID() -> String { Random.token() }
 
-  /// Whether a text has the form of such an id.
+  /// Whether a text has the form of a browser id or session cookie.
   static func isID(_ text: String) -> Bool {
     text.utf8.count == idLength && (try? Base64URL.decode(text)) != nil
   }
 
   // MARK: - Forms
 
-  /// What a form token proves about the page of the form.
+  /// The page and viewer for which a form token was made, compared with the present ones.
   enum PageMatch: Equatable {
-    /// The token is forged, belongs to another browser, or is too old.
+    /// The form token is forged, belongs to another browser, or is too old.
     case none
-    /// This browser was shown the page, but another viewer, or none, was signed in.
+    /// The form token shows that this browser was shown the page, but while another viewer, or none, was signed in.
     case browser
-    /// This browser was shown the page as the viewer who is signed in now.
+    /// The form token shows that this browser was shown the page as the viewer who is signed in now.
     case viewer
   }
 
-  /// The token of every form on a page: one MAC for the browser, and one for the viewer that the page was shown to.
+  /// The token of every form on a page: one MAC for the browser, and one for the viewer to whom the page is shown.
   ///
   /// The session is not part of it, because the same viewer may sign in twice: in two tabs, or after a lost response.
   func formToken(browserID: String, viewer: Viewer?, at now: Instant) -> String {
@@ -54,7 +54,7 @@ struct BrowserSeals: Sendable {
     return "\(seconds).\(Base64URL.encode(macs))"
   }
 
-  /// Checks a token against this browser and the viewer who is signed in now.
+  /// Checks a form token against this browser and the viewer who is signed in now.
   func match(_ token: String, browserID: String, viewer: Viewer?, at now: Instant) -> PageMatch {
     guard token.utf8.count <= 128, let dot = token.firstIndex(of: ".") else { return .none }
     let seconds = String(token[..<dot])
@@ -94,13 +94,13 @@ struct BrowserSeals: Sendable {
 
   // MARK: - Sessions
 
-  /// An id for a new session: 60 random bits, then 62 bits of a MAC over them and the browser's id.
+  /// Makes an id for a new session: 60 random bits, then 62 bits of a MAC over them and the browser's id.
   ///
   /// ``isSession(_:of:)`` recognizes it at every node and after a restart. So the service knows which browser started
   /// the session even if the response with the cookie was lost.
   func newSessionID(browserID: String) -> SessionID? {
     var head = Random.bytes(8)
-    // Sets the version bits of the UUID first, so that the MAC covers the bytes as they are written.
+    // The version bits of the UUID are set first, so that the MAC covers the bytes as they are written.
     head[6] = head[6] & 0x0F | 0x80
     return SessionID(Random.uuid(custom: head + sessionTag(head, browserID)))
   }
@@ -121,14 +121,14 @@ struct BrowserSeals: Sendable {
 
   // MARK: - Opened codes
 
-  /// The cookie of opened codes with one more code; drops the oldest beyond ``mostCodes``.
+  /// Adds a code to the cookie of opened codes; drops the oldest beyond ``mostCodes``.
   func adding(_ code: RegistrationCode, to cookie: String?, browserID: String) -> String {
     let mark = code.wire + Base64URL.encode(key.code(opened(code, browserID)))
     let others = marks(cookie).filter { $0 != mark }
     return ([mark] + others.prefix(Self.mostCodes - 1)).joined(separator: ".")
   }
 
-  /// Whether this browser has opened a code.
+  /// Whether this browser has opened the code before.
   ///
   /// The pages of a code reveal nothing to a browser that only knows or guesses it.
   func hasOpened(_ code: RegistrationCode, cookie: String?, browserID: String) -> Bool {
@@ -153,13 +153,13 @@ struct BrowserSeals: Sendable {
 
   // MARK: - Return addresses
 
-  /// Makes the cookie with the return address of an application's page.
+  /// Makes the cookie with the address of an application's page to which the browser returns.
   func seal(_ way: ReturnAddress, browserID: String) -> String {
     let text = Array("\(way.code.wire)\n\(way.provider.text)\n\(way.address)".utf8)
     return "\(Base64URL.encode(text)).\(Base64URL.encode(key.code(back(text, browserID))))"
   }
 
-  /// Reads such a cookie; nil if this browser was not given it.
+  /// Reads the cookie with a return address; nil unless it was made for this browser.
   func returnAddress(_ cookie: String?, browserID: String) -> ReturnAddress? {
     let parts = (cookie ?? "").split(separator: ".").map(String.init)
     guard parts.count == 2, let text = try? Base64URL.decode(parts[0]),
@@ -186,7 +186,7 @@ struct BrowserSeals: Sendable {
 struct ReturnAddress: Hashable, Sendable {
   let code: RegistrationCode
   let provider: ProviderID
-  /// Where the browser goes after the decision.
+  /// The address to which the browser goes after the decision.
   ///
   /// It is checked against the requestor's registration again before the redirect.
   let address: String

@@ -1,17 +1,17 @@
 internal import RegentHTTPCodec
 internal import HTTPServer
 
-/// Checks whether a form comes from a page of this service, by the headers that browsers send.
+/// Checks by the headers that browsers send whether a form comes from a page of this service.
 ///
-/// This is a second defence besides the form token. Programs that send none of these headers are accepted here:
-/// another site's page cannot make them send a form, and they still need the token.
+/// This is a second defence besides the form token. Programs that send none of these headers are accepted here: another
+/// site's page cannot make them send a form, and they still need the token.
 struct FormOrigin: Sendable {
   private static let fetchSite = HeaderName(literal: "Sec-Fetch-Site")
   private let ours: String?
 
   init(publicURL: String) { ours = (try? AbsoluteURL(parsing: publicURL))?.origin }
 
-  /// Whether no header of the request names another origin.
+  /// Whether no header of the request names another site as the origin of the form.
   func accepts(_ request: Request) -> Bool {
     let sites = request.headers(Self.fetchSite)
     guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else { return false }
@@ -20,7 +20,7 @@ struct FormOrigin: Sendable {
     return request.headers(.referer).allSatisfy { isOurs($0, request) }
   }
 
-  /// Whether this is the public address, or the address that the request was sent to.
+  /// Whether this is the public address, or the address to which the request was sent.
   ///
   /// A service in a home network has several addresses.
   private func isOurs(_ address: String, _ request: Request) -> Bool {
@@ -33,8 +33,9 @@ struct FormOrigin: Sendable {
     let scheme = request.isSecure ? "https" : "http"
     guard let place = try? AbsoluteURL(parsing: "\(scheme)://\(authority)"), place.origin == origin
     else { return false }
-    // Without TLS an attacker can use DNS rebinding: the attacker's host name resolves to this service, and the
-    // browser then truthfully names the attacker's page as the origin of this host.
+    // The address to which the request was sent is accepted only over TLS, or if no outsider can own it. Without TLS an
+    // attacker can use DNS rebinding: the attacker's host name resolves to this service, and the browser then
+    // truthfully names the attacker's page as the origin of this host.
     return request.isSecure || place.host.isOfOneHome
   }
 }
@@ -42,8 +43,8 @@ struct FormOrigin: Sendable {
 extension HostName {
   /// Whether no outsider can own this host name.
   ///
-  /// That holds for an IP address, a name without a dot, and a name in a domain reserved for local networks. A name
-  /// of the public DNS is accepted only as the configured public address.
+  /// That holds for an IP address, a name without a dot, and a name in a domain reserved for local networks. A name of
+  /// the public DNS is accepted only as the configured public address.
   var isOfOneHome: Bool {
     guard case .name(let name) = self else { return true }
     let ends = [".local", ".localhost", ".home.arpa", ".internal", ".lan", ".home"]

@@ -3,21 +3,22 @@ internal import PasswordHashing
 internal import RegentPairing
 internal import RegentPlatform
 
-/// The hash formats (algorithm and work factors) of the stored passwords at each provider, other than the current
-/// one: imported from another program, or from earlier work factors.
+/// The formats (algorithm and work factors) of the stored password hashes at each provider that differ from the current
+/// one.
 ///
-/// The time of a failed check would reveal whether an account was imported, has signed in since, or does not exist.
-/// So each check at a provider computes one hash in every format of that provider. All sign-ins there pay for this
-/// until the last such account is gone, so few formats are allowed and each must be cheap.
+/// They come from another program's import or from earlier work factors. The time of a failed check would reveal
+/// whether an account was imported, has signed in since, or does not exist. So each check at a provider computes one
+/// hash in every format of that provider. All sign-ins there pay for this until the last such account is gone, so few
+/// formats are allowed and each must be cheap.
 final class PasswordForms: Sendable {
-  /// The maximum number of formats at one provider.
+  /// The maximum number of hash formats at one provider besides the current one.
   static let most = 4
-  /// The maximum work of all formats together, in thousandths of the maximum work of one.
+  /// The maximum work of all hash formats of a provider together, in thousandths of the maximum work of one.
   static let mostWork = 2 * PasswordForm.mostWork
 
   private struct PasswordFormsState {
     var forms: [ProviderID: Set<PasswordForm>] = [:]
-    /// Imports in progress, whose passwords may not be in the store yet.
+    /// The number of imports in progress, whose passwords may not be in the store yet.
     var underWay = 0
     var begun = 0
   }
@@ -34,12 +35,13 @@ final class PasswordForms: Sendable {
 
   func forms(at provider: ProviderID) -> Set<PasswordForm> { state.withLock { $0.forms[provider] ?? [] } }
 
-  /// The reason why passwords in these formats cannot be added at a provider; nil when they can.
+  /// The reason why passwords with hashes in these formats cannot be added at a provider; nil when they can.
   func problem(with new: Set<PasswordForm>, at provider: ProviderID) -> String? {
     Self.problem(with: forms(at: provider).union(new))
   }
 
-  /// Makes every check at a provider include the new formats, then calls `write`, which stores passwords in them.
+  /// Makes every password check at a provider include the new hash formats, then calls `write`, which stores passwords
+  /// in them.
   func adding<Value>(
     _ new: [ProviderID: Set<PasswordForm>], _ write: () async throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
@@ -52,14 +54,14 @@ final class PasswordForms: Sendable {
     return try await write()
   }
 
-  /// Reads from the store which formats are still in use.
+  /// Reads from the store which hash formats are still in use.
   ///
-  /// A successful sign-in rehashes the password with the current parameters and so can remove a format.
+  /// A successful sign-in rehashes the password with the current parameters and so can remove the last use of a format.
   func recount() async throws(StoreError) {
     let before = state.withLock { $0.underWay == 0 ? $0.begun : -1 }
     let own = own
     let found = try await store.passwordForms { text in
-      // Most hashes have the current parameters, so they are skipped without parsing.
+      // Most hashes have the current parameters. They are skipped without parsing.
       if text.utf8.starts(with: own.utf8) { return nil }
       return (try? PasswordHash(reading: text))?.form.example.text
     }
@@ -72,10 +74,10 @@ final class PasswordForms: Sendable {
     }
   }
 
-  /// Whether every stored password has the current format.
+  /// Whether every stored password hash has the current format.
   var isEmpty: Bool { state.withLock { $0.forms.isEmpty } }
 
-  /// Keeps formats within the limits, the most expensive first.
+  /// Reduces the hash formats of a provider to the limits, keeping the most expensive ones.
   ///
   /// The store can exceed the limits only if an operator changed the database directly.
   private static func bounded(_ forms: [PasswordForm]) -> Set<PasswordForm> {

@@ -7,10 +7,9 @@ internal import RegentPairingWire
 
 /// Starts, finds and ends the sessions of signed-in browsers.
 struct PhoneSessions: Sendable {
-  /// Within this time, responses of two sign-ins of one browser may be in flight, and the browser may keep either
-  /// cookie.
+  /// How long after its start a session is not ended by another sign-in of the same browser.
   ///
-  /// So a session this young is not ended.
+  /// Within this time, responses to both sign-ins may be on their way, and the browser may keep either cookie.
   private static let overlap: Duration = .seconds(60)
   private let core: ServiceCore
   private let seals: BrowserSeals
@@ -20,7 +19,7 @@ struct PhoneSessions: Sendable {
     self.seals = seals
   }
 
-  /// The session of a cookie, if it is valid and its account is not disabled.
+  /// The session whose cookie this is, if it is valid and its account is not disabled.
   func find(_ cookie: String?) async throws(StoreError) -> SessionRecord? {
     guard let cookie, BrowserSeals.isID(cookie) else { return nil }
     return try await core.store.session(core.hasher.token(cookie), at: core.clock.now)
@@ -32,15 +31,15 @@ struct PhoneSessions: Sendable {
     try await core.store.touchSession(session.id, at: core.clock.now)
   }
 
-  /// Signs a browser in with a new session id, so that an id that an attacker planted before (session fixation) is
-  /// worthless.
+  /// Signs a browser in with a new session id.
   ///
-  /// `proved` is the hash that the password was checked against; nil for guests.
+  /// An id that an attacker planted before the sign-in is therefore worthless (session fixation). `proved` is the
+  /// stored hash with which the password was checked; nil for guests.
   /// - Returns: the session and the value of its cookie.
   func start(
     as viewer: Viewer, proved: String?, replacing earlier: SessionRecord?, in browserID: String, _ request: Request
   ) async throws(StoreError) -> (session: SessionRecord, cookie: String) {
-    // The earlier session is ended separately, because that call reports which codes it releases.
+    // The earlier session is ended by a call of its own, because that call reports which codes lose their claims.
     if let earlier { try await end(earlier, audit: nil) }
     guard let id = seals.newSessionID(browserID: browserID) else {
       throw .unavailable(reason: "no id could be drawn")
@@ -62,8 +61,8 @@ struct PhoneSessions: Sendable {
   /// Ends the viewer's earlier sessions in the same browser whose cookies the browser does not send, because the
   /// responses with them were lost.
   ///
-  /// Guests are skipped. They share one identity, so their sessions are too many to read. A guest's session ends
-  /// after ``SessionRecord/idle``, and their number is limited per address.
+  /// Guests are skipped. They share one identity, so their sessions are too many to read. A guest's session ends after
+  /// ``SessionRecord/idle``, and their number is limited per address.
   private func endLost(beside session: SessionRecord, of browserID: String) async throws(StoreError) {
     guard session.viewer.account != nil else { return }
     for other in try await core.store.sessions(of: session.viewer, at: session.started)
@@ -74,7 +73,7 @@ struct PhoneSessions: Sendable {
     }
   }
 
-  /// Ends a session and releases the codes that it had claimed.
+  /// Ends a session and its claims on codes.
   func end(_ session: SessionRecord, audit entry: AuditEntry?) async throws(StoreError) {
     try await core.codeTransitions.endSession(session.id, audit: entry)
   }

@@ -6,38 +6,41 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPlatform
 
-/// Checks a user name and password: first the limits, then the hash, then the account.
+/// Checks a user name and password: first the rate limits, then the hash, then the account.
 ///
-/// An unknown name, a wrong password and a disabled account take the same steps, whichever program hashed the
-/// password. So neither the response nor its time reveals which of them it was.
+/// An unknown name, a wrong password and a disabled account take the same steps, whichever program hashed the password.
+/// So neither the response nor its time reveals which of them it was.
 final class SignInCheck: Sendable {
   enum Verdict: Equatable, Sendable {
     /// The password is right and the account is enabled. `proved` is the hash under which the password is stored now.
     case right(AccountName, proved: String)
     /// The name is unknown, the password is wrong, or the account is disabled.
     case wrong
-    /// Too many failures: the password was not checked.
+    /// The password was not checked, because of too many failures.
+    ///
+    /// The viewer must wait for this duration.
     case wait(Duration)
-    /// Too many passwords are being hashed at the moment.
+    /// The password was not checked, because too many passwords are being hashed at the moment.
     case busy
   }
 
-  /// The failures that one source address may have before it must wait.
+  /// The number of failures that one source address may have before it must wait.
   ///
   /// Several households may share an address.
   private static let freeForSource = 50
-  /// The failures that one account may have from all addresses together.
+  /// The number of failures that one account may have from all addresses together.
   ///
   /// One address may have only ``LoginThrottle/free`` of them. Otherwise an attacker who knows a viewer's name could
   /// lock that viewer out.
   private static let freeForAccount = 100
-  /// The wait when another request is using up the last permitted try.
+  /// The wait when another request is using the last permitted try at this moment.
   private static let moment: Duration = .seconds(1)
   private let core: ServiceCore
-  /// The checks in progress for each subject, so that simultaneous tries count like consecutive ones.
+  /// The number of password checks in progress for each account and address, so that simultaneous tries count like
+  /// consecutive ones.
   private let underWay = Locked([LoginSubject: Int]())
 
-  /// For each provider, the name of an account that exists; see ``equalizeReads(_:at:)``.
+  /// For each provider, the name of an account that exists; ``equalizeReads(_:at:)`` reads it.
   private let samples = Locked([ProviderID: AccountName]())
 
   init(_ core: ServiceCore) { self.core = core }
@@ -52,13 +55,14 @@ final class SignInCheck: Sendable {
       subjects.append((.accountFrom(source, provider, name), LoginThrottle.free))
     }
     if let name {
-      // Without a source address, as on a Unix socket, the two limits for an account are one.
+      // Without a source address, as on a Unix socket, an account has one limit instead of two (one for each address,
+      // one for all).
       let free = source == nil ? LoginThrottle.free : Self.freeForAccount
       subjects.append((.account(provider, name), free))
     }
     if let source { subjects.append((.source(source), Self.freeForSource)) }
     let look = try await look(name, password, provider, subjects, address)
-    // The check is no longer in progress here, so a slow write does not make a right password count as a guess.
+    // The check is no longer counted as in progress, so a slow write does not make a right password count as a guess.
     for (subject, counted) in look.unused { try await core.store.giveBack(counted, of: subject) }
     guard case .right(let name, let stored) = look.verdict else { return look.verdict }
     for subject in look.forgiven { try await core.store.clearLoginFailures(of: subject) }
@@ -66,12 +70,12 @@ final class SignInCheck: Sendable {
     return .right(name, proved: await renewed(password, stored, of: name, at: provider))
   }
 
-  /// The result of a check, with the changes to the counters that it causes.
+  /// The result of a password check, with the changes to the failure counters that it causes.
   private struct Look {
     var verdict: Verdict
-    /// Subjects whose failures are cleared because the password is right.
+    /// The accounts and addresses whose failures are cleared because the password is right.
     var forgiven: [LoginSubject] = []
-    /// Tries that were counted in advance but were not failures.
+    /// Sign-in attempts that were counted before the password was checked, but were no failures.
     var unused: [(LoginSubject, LoginTry)] = []
     /// Whether the password must be rehashed with the current parameters.
     var isOutdated = false
@@ -116,9 +120,10 @@ final class SignInCheck: Sendable {
     return look
   }
 
-  /// Checks the password.
+  /// Checks the password, and counts a failure against each of `subjects` (the account, the address) if it is wrong.
   ///
-  /// Counts a failure for each subject that has not been counted in advance.
+  /// The caller leaves out a subject that has few tries left: it has counted this try there before the check, so that
+  /// simultaneous tries cannot exceed the limit.
   private func checkAndCount(
     _ name: AccountName?, _ password: String, _ provider: ProviderID,
     _ subjects: [LoginSubject], _ address: IPAddress?
@@ -142,8 +147,8 @@ final class SignInCheck: Sendable {
         _ = try await core.store.recordLoginFailure(of: subject, at: core.clock.now)
       }
       core.metrics.count(.signInsFailed)
-      // An unknown name may be a password typed into the wrong field, so it is not logged. Each name still gets an
-      // audit entry, because a missing write could be measured.
+      // The name is not logged if it is unknown, because it may be a password typed into the wrong field. Each name
+      // still gets an audit entry, because a missing write could be measured.
       core.audit.note(
         .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
         .refused, detail: Self.reason(account, stored) + Self.origin(address),
@@ -169,10 +174,9 @@ final class SignInCheck: Sendable {
     return (account, try await core.store.password(of: name, at: provider))
   }
 
-  /// Reads another account, to take the time that the opposite outcome would take.
+  /// Reads another account, so that the check takes as long as with the opposite outcome.
   ///
-  /// A missing row is faster to read and verify than an existing one, and a thousand tries would reveal the
-  /// difference.
+  /// A missing row is faster to read and verify than an existing one, and a thousand tries would reveal the difference.
   private func equalizeReads(_ account: Account?, at provider: ProviderID) async throws {
     let other = samples.withLock { samples -> AccountName? in
       guard let account else { return samples[provider] }
@@ -185,11 +189,9 @@ final class SignInCheck: Sendable {
 
   private static let nobody = AccountName(Hex.encode(Random.bytes(16)))
 
-  /// Rehashes the password with the current work factors and stores it.
+  /// Rehashes the password with the current work factors and stores the new hash.
   ///
-  /// The plain password is known only during a sign-in.
-  ///
-  /// On failure the old hash stays in use until the next sign-in.
+  /// The plain password is known only during a sign-in. On failure the old hash stays in use until the next sign-in.
   /// - Returns: the hash under which the password is stored now, unless another writer has changed it meanwhile.
   private func renewed(
     _ password: String, _ stored: String, of name: AccountName, at provider: ProviderID
@@ -206,10 +208,10 @@ final class SignInCheck: Sendable {
 
   // MARK: - Limits
 
-  /// Whether another try is allowed.
+  /// Whether another sign-in attempt is allowed.
   private enum Admission {
     case free
-    /// Allowed if it is counted in advance, because other nodes may be counting at the same time.
+    /// The attempt must be counted before the password is checked, because other nodes may be counting at this moment.
     case scarce
     case wait(Duration)
   }
@@ -233,7 +235,8 @@ final class SignInCheck: Sendable {
       from: address)
   }
 
-  /// Registers a check in progress and returns how many others were in progress, for each subject.
+  /// Registers a password check as in progress for each account and address, and returns how many others were in
+  /// progress for each.
   private func enter(_ subjects: [LoginSubject]) -> [Int] {
     underWay.withLock { underWay in
       subjects.map { subject in
@@ -255,6 +258,7 @@ final class SignInCheck: Sendable {
 }
 
 extension LoginSubject {
-  /// Whether a right password clears the failures: of an account, yes; of a source address, no.
+  /// Whether a right password clears the counted failures: true for those of an account, false for those of a source
+  /// address.
   fileprivate var isOfAccount: Bool { if case .source = self { false } else { true } }
 }

@@ -1,21 +1,21 @@
 internal import RegentEncodings
 internal import RegentJSON
 
-/// The person that a promotional pass is for, as an app names them: usually by a hash of their mail address.
+/// The viewer for whom a promotional pass is, as an app names them: usually by a hash of their mail address.
 ///
 /// Apps write the same identity in several ways: `{"email":"X"}`, the documentation's `("email":"X")`, the base64 of
-/// either in a header, and plain `X`. All must give the same text, because otherwise one person could use one pass
-/// for each spelling.
+/// either in a header, and plain `X`. All must give the same text, because otherwise one person could use one pass for
+/// each spelling.
 package struct PassIdentity: Hashable, Sendable {
-  /// The maximum input in bytes.
+  /// The maximum length of an identity that an app sends, in bytes.
   package static let longest = 1024
 
-  /// The normalized identity.
+  /// The identity in its normalized form.
   ///
   /// The service stores only its hash.
   package let text: String
 
-  /// Reads the `generic_data` of a call, or the input of an operator.
+  /// Reads the identity from the parameter `generic_data`, or from the input of an operator.
   package init?(_ given: String) {
     let trimmed = given.trimmedSpaces
     guard !trimmed.isEmpty, trimmed.utf8.count <= Self.longest else { return nil }
@@ -25,7 +25,7 @@ package struct PassIdentity: Hashable, Sendable {
     self.text = String(decoding: folded, as: UTF8.self)
   }
 
-  /// Reads the header of the newer protocol: a JSON object in base64.
+  /// Reads the identity from the header of the newer protocol: a JSON object in base64.
   package init?(header: String) {
     guard header.utf8.count <= Self.longest * 4 / 3 + 4,
       let bytes = try? Base64.decodeLeniently(header),
@@ -44,9 +44,9 @@ package struct PassIdentity: Hashable, Sendable {
 }
 
 extension JSONObject {
-  /// The hash of the mail address.
+  /// The identity in the JSON object: the hash of the mail address.
   ///
-  /// Without one, all text members sorted, so that their order in the app's object does not matter.
+  /// Without one, it consists of all text members, sorted so that their order in the app's object does not matter.
   fileprivate var identity: String? {
     if let email = self["email"]?.string { return email }
     let parts = members.compactMap { member in

@@ -4,10 +4,9 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPairingWire
 
-/// Signs a device in with a temporary pass: at once, without an account, for a limited time.
+/// The endpoint that signs a device in with a temporary pass: at once, without an account, for a limited time.
 ///
-/// The same call signs a device in at a provider whose accounts are out of order and whose degradation admits every
-/// viewer.
+/// It also signs a device in at a provider that is out of order and whose degradation admits every viewer.
 package struct TemporaryPassRoutes: Sendable {
   private let core: ServiceCore
   private let endpoints: V1Endpoints
@@ -37,7 +36,7 @@ package struct TemporaryPassRoutes: Sendable {
 
   /// Whether the device already has this sign-in.
   ///
-  /// A repeated call must not replace it, because that would end the permits given since.
+  /// A repeated request must not replace it, because that would end the permits given since.
   private func isIn(
     _ device: CallDevice, at choice: ProvisioningSnapshot.Choice, _ identity: IdentityHash?,
     _ call: V1Call
@@ -49,8 +48,8 @@ package struct TemporaryPassRoutes: Sendable {
       guard case .notInForce = error else { throw error }
       return false
     }
-    // A temporary sign-in would replace the existing one, which belongs to another key pair, and so end it without
-    // its owner's consent.
+    // The device has a sign-in that belongs to another key pair. A temporary sign-in would replace it, and so end it
+    // without its owner's consent.
     if case .ofAnother(let source) = pickUp, source == .regular || source == .platform {
       throw CallError(.forbidden, details: "the device is signed in with another key pair")
     }
@@ -73,9 +72,9 @@ extension V1Call {
     return choice
   }
 
-  /// Checks the domain of the call.
+  /// Checks the domain that the request names.
   ///
-  /// A requestor without registered domains has no pages that a call could come from, so the check is skipped.
+  /// If the requestor has no registered domains, no page can send such a request, and the check is skipped.
   fileprivate func checkDomain() throws(CallError) {
     guard !requestor.domains.isEmpty else { return }
     guard RedirectRule(requestor).knows(domain: try parameters.required(Field.domainName)) else {
@@ -84,7 +83,7 @@ extension V1Call {
     }
   }
 
-  /// The identity in the call, for a promotional pass; nil for other passes, whose identity is ignored.
+  /// The identity in the request, for a promotional pass; nil for other passes, whose identity is ignored.
   fileprivate func identity(for provider: Provider) throws(CallError) -> PassIdentity? {
     guard provider.temporaryPass?.promotional == true else { return nil }
     let given: PassIdentity?

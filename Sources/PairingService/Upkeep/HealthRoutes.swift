@@ -4,7 +4,7 @@ internal import RegentJSON
 internal import PairingStore
 internal import RegentPlatform
 
-/// The health endpoints: whether the process is alive, and whether it is ready to serve.
+/// The health endpoints, which say whether the process is alive and whether it is ready to serve.
 package struct HealthRoutes: Sendable {
   private let core: ServiceCore
   private let writing: WriteProbe
@@ -21,13 +21,14 @@ package struct HealthRoutes: Sendable {
       .later { reply in
         Task {
           do throws(StoreError) {
-            // The cheapest query that reads the disk.
+            // This query is the cheapest one that reads the disk.
             _ = try await core.store.newestAuditNumber()
-            // A write would wait as long as the standby is away, and so would the health check.
+            // Writing is not tested while COMMITs wait for a standby: the write, and so the health check, would wait as
+            // long as the standby is away.
             if !core.store.awaitsStandby { try await writing.check() }
             try core.requireNews()
             if let word = Self.reason(core) {
-              // Not logged, because load balancers ask every few seconds.
+              // The failure is not logged, because load balancers ask every few seconds.
               reply.complete(Self.answer(.serviceUnavailable, word, core.options.version))
               return
             }
@@ -46,7 +47,7 @@ package struct HealthRoutes: Sendable {
     }
   }
 
-  /// Why a load balancer should send no new clients here although the store answers.
+  /// Why a load balancer should send no new clients to this node although the store answers; nil when it may.
   static func reason(_ core: ServiceCore) -> String? {
     if core.drain.isOn { return "draining" }
     if core.store.awaitsStandby { return "changes wait for the standby" }
@@ -66,7 +67,7 @@ package struct HealthRoutes: Sendable {
         json.member("status", word)
         json.member("version", version)
         if let clock { json.member("clock", clock) }
-        // The service still works, so it is ready; the problem would show at the next restart.
+        // The service still works, so the node reports that it is ready. The problem would show at the next restart.
         if let nextStart { json.member("nextStart", nextStart) }
       }
     }

@@ -1,32 +1,33 @@
 internal import RegentPairing
 internal import PairingStore
 
-/// The periodic work of the service: deletes expired rows in small steps, and stores the counters.
+/// The periodic work of the service: it deletes expired rows in small steps, and stores the counters.
 package struct Upkeep: Sendable {
   private static let interval: Duration = .seconds(5)
-  /// Rows deleted in one transaction: few enough that no request is noticeably delayed.
+  /// The number of rows that one transaction deletes: few enough that no request is noticeably delayed.
   private static let step = 200
-  /// How often the numbers are stored; a crash loses at most this much.
+  /// The time between two writes of the counters; a crash loses at most this much.
   ///
-  /// Storing them every five seconds would wear out a box's flash memory for mere statistics.
+  /// Writing them every five seconds would wear out a box's flash memory for mere statistics.
   private static let keepingPause: Duration = .seconds(60)
-  /// How precisely the last uses of keys are stored.
+  /// The precision with which the last uses of key pairs are stored.
   ///
-  /// Keys of apps in the field are used all day, so an hour is enough.
+  /// Key pairs of apps in the field are used all day, so an hour suffices.
   private static let keyGrain: Duration = .seconds(3600)
-  /// How long one node holds the duty of deleting for all.
+  /// How long one node holds the duty of deleting expired rows for all nodes.
   ///
-  /// When it is killed, another takes over after this time.
+  /// When that node is killed, another takes over after this time.
   private static let duty: Duration = .seconds(30)
-  /// The stored value of `running` while the service runs.
+  /// The text that is stored under `running` while the service runs.
   static let isRunning = "yes"
   private let core: ServiceCore
 
   package init(_ core: ServiceCore) { self.core = core }
 
-  /// Runs until its task is cancelled.
+  /// Runs the periodic work until its task is cancelled.
   package func run() async {
-    // Stored at least once, so that the time since when numbers are counted survives a restart.
+    // Nil at the start, so that the counters are stored at least once. The time since when they count then survives a
+    // restart.
     var kept: DayNumbers?
     var uses: [PublicKey: Instant]?
     var nonces: String?
@@ -38,7 +39,7 @@ package struct Upkeep: Sendable {
     var isMarked = false
     await core.readMonitoredFacts()
     while !Task.isCancelled {
-      // Repeated until it is stored: the disk may be full at the start.
+      // The marker is written again until that succeeds, because the disk may be full at the start.
       if !isMarked { isMarked = await keep(Self.isRunning, as: .running) }
       await once()
       await core.audit.tellCounted()
@@ -72,13 +73,13 @@ package struct Upkeep: Sendable {
     await keepTime(unless: nil)
   }
 
-  /// Stores everything at the end of the process, and that it ended properly.
+  /// Stores all counters at the end of the process, and that the process ended properly.
   package func stop() async {
     await keepEverything()
     _ = await keep("", as: .running)
   }
 
-  /// Logs once that the clock is suspected to be ahead, and once that it is trusted again.
+  /// Logs once that the machine's clock is suspected to be ahead, and once that it is trusted again.
   private func tellDoubt(_ doubts: inout Bool) {
     let doubt = core.age.doubt
     guard (doubt != nil) != doubts else { return }
@@ -92,9 +93,9 @@ package struct Upkeep: Sendable {
     }
   }
 
-  /// Counts the imported passwords again.
+  /// Reads again which password-hash formats are still in use.
   ///
-  /// When the last of a hash format is gone, sign-ins at that provider no longer compute that format and become a
+  /// When the last hash of a format is gone, sign-ins at that provider no longer compute that format and become a
   /// little faster.
   private func recountPasswordForms() async {
     guard !core.passwordForms.isEmpty else { return }
@@ -105,15 +106,15 @@ package struct Upkeep: Sendable {
     }
   }
 
-  /// Stores what was used and could be replayed after a restart, unless it is already stored.
+  /// Stores the used nonces or assertions that could be replayed after a restart, unless they are already stored.
   @discardableResult
   private func keepUsed(_ text: String, as kind: StoredCounters, unless kept: String?) async -> String? {
-    // Most services have nothing to store, and need no row for it.
+    // Most services have no such nonces or assertions, and need no row for them.
     guard text != kept ?? "{}" else { return kept }
     return await keep(text, as: kind) ? text : kept
   }
 
-  /// Stores the trusted time, unless it has hardly changed.
+  /// Stores the time that the service accepts as correct, unless it has hardly changed.
   @discardableResult
   private func keepTime(unless kept: Instant?) async -> Instant? {
     let now = core.age.now
@@ -121,9 +122,9 @@ package struct Upkeep: Sendable {
     return await keep("\(now.milliseconds)", as: .clock) ? now : kept
   }
 
-  /// Stores the numbers of the day, unless they are already stored.
+  /// Stores the counters of the day, unless they are already stored.
   ///
-  /// - Returns: what is stored now.
+  /// - Returns: the counters that are stored now.
   @discardableResult
   private func keepNumbers(unless kept: DayNumbers?) async -> DayNumbers? {
     let now = core.clock.now
@@ -132,9 +133,9 @@ package struct Upkeep: Sendable {
     return await keep(today.text(at: now), as: .day) ? today : kept
   }
 
-  /// Stores the last uses of keys, unless they have hardly changed.
+  /// Stores the times at which key pairs last signed a request, unless they have hardly changed.
   ///
-  /// - Returns: what is stored now.
+  /// - Returns: the times that are stored now.
   @discardableResult
   private func keepKeyUses(unless kept: [PublicKey: Instant]?) async -> [PublicKey: Instant]? {
     let uses = core.keyUses.all(of: core.provisioning.now.records.keyPairs.keys)
@@ -146,8 +147,7 @@ package struct Upkeep: Sendable {
     return await keep(KeyUseTimes.text(of: uses), as: .keys) ? uses : kept
   }
 
-  /// Merges the last uses of keys that other nodes have stored, so that a key that is used at another node counts as
-  /// used.
+  /// Merges the times that other nodes have stored, so that a key pair that is used at another node counts as used.
   private func learnKeyUses() async {
     guard core.keeper != nil else { return }
     do {
@@ -167,18 +167,18 @@ package struct Upkeep: Sendable {
     }
   }
 
-  /// Whether this node currently has the duty of deleting for all nodes.
+  /// Whether this node currently has the duty of deleting expired rows for all nodes.
   private func forgetsForAll(at now: Instant) async throws(StoreError) -> Bool {
     guard let node = core.options.node else { return true }
     return try await core.store.take(.upkeep, as: node, for: Self.duty, at: now)
   }
 
-  /// Does everything that is due now.
+  /// Runs the periodic work that is due now.
   package func once() async {
     let now = core.clock.now
     core.metrics.count(.codesExpired, core.codes.sweep(at: now))
     core.nonces.sweep(keeping: core.provisioning.now.callKeys.keys, at: now)
-    // Not the wall clock: what a wrong clock deletes does not come back.
+    // Ages are not computed from the wall clock: rows that are deleted because of a wrong clock do not come back.
     let age = core.age.now
     do {
       try await core.codeTransitions.forgetGiven()
@@ -204,7 +204,7 @@ package struct Upkeep: Sendable {
 extension ServiceCore {
   /// Logs that periodic work failed.
   ///
-  /// An outage of the store is logged by ``StoreTrouble`` instead.
+  /// An outage of the store is not logged here, because ``StoreTrouble`` logs it.
   func warnOfUpkeep(_ error: any Error) {
     if let error = error as? StoreError, error.outage != nil { return storeTrouble.note(error, isCall: false) }
     log.warning("upkeep", ("reason", "\(error)"))

@@ -2,13 +2,17 @@ internal import PairingStore
 internal import RegentPairing
 internal import RegentPlatform
 
-/// Checks whether the store can be written, for the readiness check.
+/// Tests whether the store can be written, for the readiness check.
 ///
 /// Any client may ask at any rate, so the result is cached: on a box, each write wears out the flash memory.
 final class WriteProbe: Sendable {
-  /// How long a success is cached: a disk that fills up is noticed after this time at the latest.
+  /// How long a successful test is cached.
+  ///
+  /// A disk that fills up is noticed after this time at the latest.
   private static let whenGood: Duration = .seconds(30)
-  /// How long a failure is cached: when there is room again, it is noticed after this time at the latest.
+  /// How long a failed test is cached.
+  ///
+  /// When there is room again, it is noticed after this time at the latest.
   private static let whenBad: Duration = .seconds(1)
 
   private struct WriteProbeState {
@@ -21,12 +25,12 @@ final class WriteProbe: Sendable {
 
   init(_ core: ServiceCore) { self.core = core }
 
-  /// Throws the error of the last write, which was at most ``whenGood`` ago.
+  /// Throws the error of the last test of writing, which was at most ``whenGood`` ago.
   func check() async throws(StoreError) {
     let now = core.clock.uptime
     let isMine = state.withLock { state in
       guard now >= state.due else { return false }
-      // Other requests in the meantime get the previous result.
+      // Requests that arrive during the test get the previous result.
       state.due = now + Self.whenBad
       return true
     }

@@ -1,24 +1,26 @@
 public import RegentPairing
 
-/// One line of the audit log: who did what to what, when, and with which result.
+/// One line of the audit log: the actor, the action, its object, the time and the result.
 ///
 /// It never holds a secret.
 public struct AuditEntry: Hashable, Sendable {
   public enum Actor: Hashable, Sendable {
-    /// An operator who is connected to the admin socket.
+    /// The audited action was taken by an operator who is connected to the admin socket.
     case `operator`(OperatorName)
-    /// A viewer in a phone's browser.
+    /// The audited action was taken by a viewer in a phone's browser.
     case viewer(Viewer)
-    /// A device, named by the requestor whose key signed its request.
+    /// The audited action was taken by a device.
+    ///
+    /// The requestor is the one whose key signed the device's request.
     case device(RequestorID)
-    /// The service itself, without a request from an operator, viewer or device.
+    /// The service itself took the audited action, without a request from an operator, viewer or device.
     case service
   }
 
-  /// The result of the action.
+  /// How the audited action ended.
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
     case done
-    /// The service refused the action.
+    /// The action was refused by the service.
     case refused
     /// The action was allowed and failed.
     case failed
@@ -28,10 +30,10 @@ public struct AuditEntry: Hashable, Sendable {
   public let actor: Actor
   /// The action's stable name, such as `code.approve`, `key.revoke` or `row.tampered`.
   public let action: String
-  /// The id of the record that the action was about.
+  /// The id of the record that the audited action was about.
   public let subject: String
   public let outcome: Outcome
-  /// Further facts for the reader of the log, as plain text.
+  /// Further facts about the action for the reader of the log, as plain text.
   public let detail: String
 
   public init(
@@ -51,7 +53,7 @@ public struct AuditEntry: Hashable, Sendable {
 ///
 /// Numbers are given without gaps in the order of writing, so a deleted line leaves a visible gap.
 public struct NumberedAuditEntry: Hashable, Sendable {
-  /// The first line of the log has number 1.
+  /// The line's number; the first line of the log has number 1.
   public let number: Int64
   public let entry: AuditEntry
 

@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// Selects authentications for a list.
+/// Selects authentications (stored sign-ins of devices) for a list.
 ///
 /// A property that is nil does not restrict the result.
 public struct AuthenticationFilter: Hashable, Sendable {
@@ -25,7 +25,7 @@ public struct AuthenticationFilter: Hashable, Sendable {
     self.viewer = viewer
   }
 
-  /// Whether the record passes every filter that is set.
+  /// Whether the authentication passes every property of this filter that is set.
   public func includes(_ record: AuthenticationRecord) -> Bool {
     let authentication = record.authentication
     return (id == nil || id == authentication.id)

@@ -8,13 +8,15 @@ public struct AuthenticationRecord: Hashable, Sendable {
   public internal(set) var authentication: Authentication
   /// The device id as the app sent it, for responses and lists.
   public let device: DeviceID
-  /// The hash by which the row is found.
+  /// The keyed hash of the device id, by which the row is found.
   public let deviceHash: DeviceHash
-  /// The hashed identity of the viewer, for a promotional temporary pass.
+  /// The keyed hash of the viewer's identity; set only for a temporary pass that requires an identity.
   public let identity: IdentityHash?
   /// The registration whose approval created this authentication; nil when the device signed in without a code.
   public let registration: RegistrationID?
-  /// The requestor's `rows` key pair, whose secret signs this row.
+  /// The requestor's key pair for signing database rows.
+  ///
+  /// Its secret signs this row.
   public let rowKey: PublicKey
   /// What the device reported about itself when it signed in.
   public let about: DeviceDescription
@@ -40,11 +42,12 @@ public struct AuthenticationRecord: Hashable, Sendable {
 /// the check and its use.
 public struct ValidSignIn: Hashable, Sendable {
   public var record: AuthenticationRecord
-  /// The viewer's account; nil for guests and for sign-ins at a degraded provider, which have none.
-  public let account: Account?
-  /// The integration of the requestor with the provider.
+  /// The viewer's account.
   ///
-  /// It is enabled.
+  /// It is nil for guests, and for sign-ins that the service gave without an account because the provider was out of
+  /// order (degradation).
+  public let account: Account?
+  /// The enabled integration of the requestor with the provider.
   public let integration: Integration
   public let provider: Provider
 
@@ -60,7 +63,7 @@ public struct ValidSignIn: Hashable, Sendable {
   public var authentication: Authentication { record.authentication }
 }
 
-/// The result of a device's question whether it is signed in.
+/// The result of looking up whether a device is signed in.
 public enum PickUp: Hashable, Sendable {
   /// The device is signed in.
   ///
@@ -71,9 +74,9 @@ public enum PickUp: Hashable, Sendable {
   ///
   /// Its row is kept for a while, so that the device learns that it expired.
   case expired(AuthenticationRecord)
-  /// The device is signed in, but the sign-in belongs to another key pair.
+  /// The device id is signed in, but for another owner (key pair or application) than the one that sent this request.
   ///
-  /// The caller gets the response of a device that is not signed in.
+  /// The caller answers as if the device were not signed in.
   case ofAnother(AuthenticationSource)
   /// The device has no sign-in.
   case none
@@ -82,7 +85,7 @@ public enum PickUp: Hashable, Sendable {
 extension PickUp {
   public var signIn: ValidSignIn? { if case .inForce(let signIn, _) = self { signIn } else { nil } }
 
-  /// The change of the registration to "delivered", when this read caused it.
+  /// The registration's change to "delivered", if this read caused it.
   public var delivery: RegistrationChange? {
     if case .inForce(_, let delivery) = self { delivery } else { nil }
   }
@@ -90,7 +93,7 @@ extension PickUp {
 
 public struct PermitRecord: Hashable, Sendable {
   public let permit: Permit
-  /// The key pair that signs this row: the row key of the authentication.
+  /// The key pair that signs this row, the same one that signs the row of the authentication.
   public let rowKey: PublicKey
 
   public init(permit: Permit, rowKey: PublicKey) {
@@ -99,12 +102,10 @@ public struct PermitRecord: Hashable, Sendable {
   }
 }
 
-/// The permit of a sign-in for one resource.
+/// The result of looking up a permit: the stored permission of one sign-in for one resource.
 public enum PermitLookup: Hashable, Sendable {
   case inForce(Permit)
-  /// The permit has expired.
-  ///
-  /// Its row is kept for a while.
+  /// The permit has expired, and its row has not been deleted yet.
   case expired
   case none
 }

@@ -8,11 +8,11 @@ public struct ClientInvitationRecord: Hashable, Sendable {
   public let id: EnrolmentID
   public let requestor: RequestorID
   public let token: TokenHash
-  /// The number of clients that may register with it.
+  /// The number of clients that may register with this invitation.
   public let uses: Int
   public let created: Instant
   public let expires: Instant
-  /// The number of clients that have registered with it.
+  /// The number of clients that have registered with this invitation.
   public var used: Int
 
   public init(
@@ -33,7 +33,7 @@ public struct ClientInvitationRecord: Hashable, Sendable {
   /// The largest value that `uses` may have.
   public static let mostUses = 10_000
 
-  /// Whether one more client may register with it.
+  /// Whether one more client may register with this invitation.
   public func isValid(at now: Instant) -> Bool { now < expires && used < uses }
 
   /// The error for an invitation that is used up, expired, revoked or unknown.

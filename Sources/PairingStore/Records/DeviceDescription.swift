@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// What a device reports about itself, and the address it called from.
+/// What a device reports about itself, and the address from which it sent its request.
 ///
 /// The device is untrusted: escape this text wherever it is shown.
 public struct DeviceDescription: Hashable, Sendable {
@@ -8,11 +8,11 @@ public struct DeviceDescription: Hashable, Sendable {
   public var name: String?
   /// The device information as normalised JSON, which responses about the code repeat.
   public var information: String?
-  /// The User-Agent header of the request.
+  /// The User-Agent header of the device's request for a code or sign-in.
   public var userAgent: String?
-  /// The network address of the request.
+  /// The network address of the device's request for a code or sign-in.
   public var address: String?
-  /// The visitor id that the app's analytics sent.
+  /// The visitor id, an id that the analytics of the app uses for the viewer.
   public var visitorID: String?
   /// Deprecated parameters that older apps send; responses repeat them unchanged.
   public var older: OlderDeviceFields
@@ -22,7 +22,8 @@ public struct DeviceDescription: Hashable, Sendable {
   public var options: String?
   /// The OAuth device-authorization request that made the code; nil for a code of another protocol.
   public var asked: AskedByClient?
-  /// The name of the sign-in's owner (``SignInOwner/name``); nil in rows of version 0.1.0 and in rows of OAuth clients.
+  /// The name of the app or key pair that owns the sign-in (``SignInOwner/name``); nil in rows of version 0.1.0 and in
+  /// rows of OAuth clients.
   public var owner: String?
 
   public init(
@@ -49,25 +50,29 @@ public struct DeviceDescription: Hashable, Sendable {
 /// The service checks these values when the client polls and when it redeems the code.
 public struct AskedByClient: Hashable, Sendable {
   public let client: ClientID
-  /// The requested scope.
+  /// The scope that the client requested (RFC 6749 §3.3).
   public let scope: String
   /// The PKCE code challenge (RFC 7636), against which the client's verifier is checked; nil when the client sent none.
   public let challenge: String?
-  /// The thumbprint of the DPoP key that the client must prove at the token endpoint; nil when it proved none with its
-  /// request.
+  /// The thumbprint of the DPoP key (RFC 9449) that the client must prove at the token endpoint; nil when its request
+  /// for the code proved no key.
   public let thumbprint: String?
-  /// The hash of the client's secret at the time of the request, so that checking it on each poll needs no read from
-  /// the store.
-  public let secret: TokenHash?
-  /// The client's public keys as a JSON Web Key set, when the client signs assertions, for the same reason.
+  /// The hash of the client's secret at the time of the request.
   ///
-  /// Empty when memory for descriptions was short; then each poll reads them from the store.
+  /// It is copied here so that checking the secret on each poll needs no read from the store.
+  public let secret: TokenHash?
+  /// The public keys of a client that signs assertions, as a JSON Web Key set.
+  ///
+  /// They are copied here so that a poll needs no read from the store.
+  ///
+  /// Empty when the memory for descriptions of pending codes was short. Then each poll reads the keys from the store.
   public let keys: String?
   /// Whether the client chose its name itself, so that the phone's page must not present it as verified.
   public let isSelfNamed: Bool
   /// Whether an operator registered the client.
   ///
-  /// Any holder of an app can register with the app's software statement, because every copy of the app contains it.
+  /// False for a client that registered with an app's software statement: every copy of the app contains the statement,
+  /// so anyone who has the app can use it.
   public let isOperators: Bool
 
   public init(
@@ -86,9 +91,9 @@ public struct AskedByClient: Hashable, Sendable {
 }
 
 extension DeviceDescription {
-  /// The total length of these texts in UTF-8 bytes.
+  /// The total length of the texts of this description, in UTF-8 bytes.
   ///
-  /// An untrusted device chooses them, so this is the memory that it can make a code use.
+  /// An untrusted device chooses the texts, so this is the memory that one pending code can cost.
   public var size: Int {
     [
       name, information, userAgent, address, visitorID, older.deviceType, older.deviceUser,

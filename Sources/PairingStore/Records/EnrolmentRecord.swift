@@ -11,13 +11,13 @@ public struct EnrolmentRecord: Hashable, Sendable {
   ///
   /// The service verifies the box's request with it and encrypts the response.
   public let secret: StoredSecret
-  /// The number of boxes that may redeem it.
+  /// The number of boxes that may redeem this invitation.
   public let uses: Int
   public let created: Instant
   public let expires: Instant
-  /// The boxes that have redeemed it, with the key pair of each.
+  /// The boxes that have redeemed this invitation, with the key pair of each.
   ///
-  /// A box chooses the name by which it is listed here, and uses the name for nothing else.
+  /// The keys of the dictionary are names that the boxes choose. They serve only to list the boxes here.
   public internal(set) var boxes: [String: PublicKey]
 
   public init(
@@ -33,17 +33,18 @@ public struct EnrolmentRecord: Hashable, Sendable {
     self.boxes = boxes
   }
 
-  /// The maximum number of valid invitations that one requestor may have at a time.
+  /// The maximum number of valid box invitations that one requestor may have at a time.
   public static let mostOfRequestor = 64
-  /// The maximum number of boxes of one invitation: enough for a classroom, not for a fleet.
+  /// The maximum number of boxes that may redeem one invitation: enough for a classroom, not for a fleet.
   public static let mostUses = 100
 
   public func isValid(at now: Instant) -> Bool { now < expires }
 
-  /// The key pair of a box that has redeemed the invitation already, so that a box whose connection broke can repeat
-  /// its request.
+  /// Returns the key pair of a box that has already redeemed the invitation.
   ///
-  /// Nil when the box may have a new pair.
+  /// A box whose connection broke can thus repeat its request.
+  ///
+  /// Returns nil when the box may get a new pair.
   ///
   /// - Throws: `notFound` when the invitation has expired or all its uses are taken.
   public func pair(of box: String, at now: Instant) throws(StoreError) -> PublicKey? {
@@ -53,7 +54,7 @@ public struct EnrolmentRecord: Hashable, Sendable {
     return nil
   }
 
-  /// A copy of the invitation, redeemed by one more box.
+  /// A copy of the invitation with one more box recorded as having redeemed it.
   public func redeemed(by box: String, _ pair: PublicKey) -> EnrolmentRecord {
     var record = self
     record.boxes[box] = pair

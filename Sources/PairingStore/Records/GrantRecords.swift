@@ -7,9 +7,9 @@ public struct OAuthClientRecord: Hashable, Sendable {
   /// How the client was registered, and so how far its metadata can be trusted.
   public enum Origin: String, Hashable, Sendable, CaseIterable {
     case `operator`
-    /// The client showed a software statement that the requestor had signed into its app.
+    /// The client registered with a software statement, which the requestor had signed and built into its app.
     case statement
-    /// The client registered itself with an invitation token from an operator.
+    /// The client registered itself with an invitation token that an operator had made.
     case invited
     /// The client registered itself, without a statement or an invitation.
     case itself
@@ -21,15 +21,15 @@ public struct OAuthClientRecord: Hashable, Sendable {
   public let id: ClientID
   public let requestor: RequestorID
   public let origin: Origin
-  /// The application whose software statement the client showed.
+  /// The application whose software statement the client presented at its registration.
   public let application: StatementID?
-  /// The name on the phone's pages.
+  /// The client's name, as the phone's pages show it.
   public var name: String
   /// The hash of the client secret; nil for public clients and for clients that sign assertions.
   public var secret: TokenHash?
   /// The hash of the token with which the client may change or remove its own registration (RFC 7592).
   public var registrationToken: TokenHash?
-  /// The registered client metadata, as JSON.
+  /// The registered client metadata (RFC 7591), as JSON.
   public var metadata: String
   /// The audience of the client's access tokens; nil when they are for this service.
   public var audience: String?
@@ -65,9 +65,9 @@ public struct OAuthClientRecord: Hashable, Sendable {
 public struct GrantRecord: Hashable, Sendable {
   public let id: GrantID
   public let client: ClientID
-  /// The sign-in that the client uses.
+  /// The id of the sign-in that the client uses.
   ///
-  /// When it ends, the grant ends.
+  /// When the sign-in ends, the grant ends.
   public let authentication: AuthenticationID
   /// The granted scope.
   public let scope: String
@@ -76,19 +76,19 @@ public struct GrantRecord: Hashable, Sendable {
   public let created: Instant
   /// How long the grant lasts without use.
   ///
-  /// It is extended when the client tried to refresh while an operator had paused its sign-in.
+  /// The service extends this time when an operator has paused the sign-in and the client tries to refresh meanwhile.
   public var idle: Duration
-  /// The time at which the grant ends even if it is used.
+  /// The time at which the grant ends even if the client uses it.
   public let ends: Instant
-  /// The key pair that signs this row: the row key of the sign-in.
+  /// The key pair that signs this row, the same one that signs the row of the grant's sign-in.
   public let rowKey: PublicKey
-  /// How often the refresh token was exchanged.
+  /// How often the grant's refresh token has been exchanged.
   public var generation: Int64
-  /// The time of the latest exchange.
+  /// The time of the latest exchange of the refresh token.
   public var rotated: Instant
-  /// The response to that exchange.
+  /// The encrypted response to the latest exchange of the refresh token.
   ///
-  /// A client that lost the response and repeats its request gets the same one again.
+  /// A client that lost the response and repeats its request gets the same response again.
   public var answer: StoredSecret
 
   public init(
@@ -110,7 +110,7 @@ public struct GrantRecord: Hashable, Sendable {
     self.answer = answer
   }
 
-  /// The time at which the grant ends unless it is used before.
+  /// The time at which the grant ends unless the client uses it before.
   public var expires: Instant { min(rotated + idle, ends) }
 
   public func isValid(at now: Instant) -> Bool { now < expires }
@@ -121,7 +121,9 @@ public struct ValidGrant: Hashable, Sendable {
   public let grant: GrantRecord
   public let client: OAuthClientRecord
   public let signIn: ValidSignIn
-  /// The version that the store read, with which it can later tell whether the grant is unchanged.
+  /// The version of the grant that the store read.
+  ///
+  /// A later write compares it to find out whether the grant is unchanged.
   public let version: GrantVersion?
 
   public init(grant: GrantRecord, client: OAuthClientRecord, signIn: ValidSignIn, version: GrantVersion? = nil) {
@@ -132,10 +134,10 @@ public struct ValidGrant: Hashable, Sendable {
   }
 }
 
-/// The version of a grant that a store read: the signature of its row, and the store's change counter
-/// (``GrantStore/standingMark``) from before the read.
+/// The version of a grant that was read: the signature of its row, and the value of the store's change counter
+/// (``GrantStore/standingMark``) before the read.
 public struct GrantVersion: Hashable, Sendable {
-  /// The row's signature.
+  /// The signature of the grant's row.
   ///
   /// Every change of the row changes it.
   public let signature: [UInt8]
@@ -161,7 +163,7 @@ public struct GrantFilter: Hashable, Sendable {
     self.authentication = authentication
   }
 
-  /// Whether the grant passes every filter that is set.
+  /// Whether the grant passes every property of this filter that is set.
   public func includes(_ grant: GrantRecord) -> Bool {
     (id == nil || id == grant.id) && (client == nil || client == grant.client)
       && (authentication == nil || authentication == grant.authentication)

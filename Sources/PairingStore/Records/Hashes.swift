@@ -6,7 +6,7 @@ import RegentEncodings
 /// (HMAC-SHA256 with a key from ``KeyStore/keyMaterial(for:)``) because it also looks codes up in memory; a store only
 /// compares them.
 public struct KeyedHash<Kind>: Hashable, Sendable {
-  // Four integers instead of an array: every poll makes a hash and looks it up, and integers need no allocation.
+  // Four integers instead of an array: every poll makes a hash and looks it up, and integers need no memory allocation.
   private let words: (UInt64, UInt64, UInt64, UInt64)
 
   public var bytes: [UInt8] {
@@ -21,10 +21,10 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
     return bytes
   }
 
-  /// Fails unless there are exactly 32 bytes.
+  /// Makes a hash of exactly 32 bytes; fails for any other number of bytes.
   public init?(_ bytes: [UInt8]) { self.init(bytes.span) }
 
-  /// Fails unless there are exactly 32 bytes.
+  /// Makes a hash of exactly 32 bytes; fails for any other number of bytes.
   public init?(_ bytes: Span<UInt8>) {
     guard bytes.count == 32 else { return nil }
     func word(_ start: Int) -> UInt64 {
@@ -39,31 +39,30 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
 
   /// Hashes only the first of the four words.
   ///
-  /// An attacker without the key cannot choose it, so colliding entries cannot be produced on purpose.
+  /// That is safe: without the secret key an attacker cannot choose that word, and so cannot produce colliding
+  /// dictionary entries.
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
 /// Marker types that keep hashes of different kinds apart.
 public enum Hashed {
-  /// Registration codes; the hash is over their eight letters.
+  /// Marks hashes of registration codes, made of the code's eight letters.
   public enum Code {}
-  /// Session cookies, client secrets and other bearer tokens.
+  /// Marks hashes of session cookies, client secrets and other bearer tokens.
   public enum Token {}
   public enum Device {}
-  /// Screens.
+  /// Marks hashes of screens.
   ///
   /// A screen is a device together with the requestor whose app it runs and the signed-in viewer.
   public enum Screen {}
-  /// The viewer identity that an app gave for a promotional temporary pass.
+  /// Marks hashes of the viewer identities that apps send for a promotional temporary pass.
   public enum Identity {}
 }
 
 public typealias CodeHash = KeyedHash<Hashed.Code>
 public typealias TokenHash = KeyedHash<Hashed.Token>
 public typealias DeviceHash = KeyedHash<Hashed.Device>
-/// The hash of a screen.
-///
-/// The same device has one screen for each requestor and each signed-in viewer.
+/// The hash of a screen: a device together with the requestor whose app it runs and the signed-in viewer.
 public typealias ScreenHash = KeyedHash<Hashed.Screen>
 public typealias IdentityHash = KeyedHash<Hashed.Identity>
 

@@ -1,25 +1,26 @@
 public import RegentPairing
 
-/// A key pair of a requestor: a public id and its secret.
+/// A requestor's key pair for signing: a public id and a shared secret.
 public struct KeyPair: Hashable, Sendable {
   public enum Purpose: String, Hashable, Sendable, CaseIterable {
-    /// Signs requests of devices.
+    /// The pair signs requests of devices.
     ///
-    /// The secret is part of every copy of an app.
+    /// Its secret is part of every copy of an app.
     case calls
-    /// Signs the requestor's rows in the database, together with a data key of the service.
+    /// The pair signs the requestor's rows in the database, together with a data key of the service.
     ///
-    /// The secret never leaves the service.
+    /// Its secret never leaves the service.
     case rows
   }
 
   public enum State: String, Hashable, Sendable, CaseIterable {
-    /// The pair is in use.
+    /// The key pair is in use.
     case active
-    /// No new rows are signed with it, but what it has signed stays valid, and requests that it signs are still
-    /// accepted.
+    /// The key pair signs no new rows.
+    ///
+    /// Rows that it has signed stay valid, and requests that it signs are still accepted.
     case retired
-    /// Signatures of the pair are no longer accepted.
+    /// Signatures of the key pair are no longer accepted.
     case revoked
   }
 
@@ -45,21 +46,22 @@ public struct KeyPair: Hashable, Sendable {
 
 /// The purposes for which the service needs random keys.
 ///
-/// Each key has 32 bytes, is generated once, is stored encrypted, and is the same for all processes of the service.
+/// Each purpose has one key of 32 bytes. It is generated once, stored encrypted, and the same for all processes of the
+/// service.
 public enum KeyPurpose: String, Hashable, Sendable, CaseIterable {
-  /// Hashing registration codes.
+  /// The key for hashing registration codes.
   case codes
-  /// Hashing bearer tokens.
+  /// The key for hashing bearer tokens.
   case tokens
-  /// Hashing device ids and identities.
+  /// The key for hashing device ids and identities.
   case devices
-  /// Signing the anti-forgery tokens in the forms of the phone's pages.
+  /// The key for the anti-forgery tokens in the forms of the phone's pages.
   case forms
-  /// Signing access tokens of registered clients.
+  /// The key for signing access tokens of registered clients.
   case accessTokens
-  /// Signing and verifying software statements.
+  /// The key for signing and verifying software statements.
   case statements
-  /// Deriving and verifying refresh tokens.
+  /// The key for deriving and verifying refresh tokens.
   case refreshTokens
 }
 
@@ -82,14 +84,13 @@ public struct SigningKeyRecord: Hashable, Sendable {
   public let publicKey: String
   /// The time at which the key was generated and published.
   public let created: Instant
-  /// The time from which it signs.
+  /// The time from which the key signs tokens.
   ///
-  /// It lies after the publication by at least the time for which clients cache key sets, so that every verifier knows
-  /// the key by then.
+  /// Clients cache key sets, so the key is published at least that cache time earlier. Every verifier knows it by then.
   public let signsFrom: Instant
-  /// The time from which it signs no more; nil while it is in use.
+  /// The time from which the key signs no more tokens; nil while it is in use.
   public internal(set) var retired: Instant?
-  /// Until when the key stays published: the expiry of the last token that it signed.
+  /// The time until which the key stays published: the expiry of the last token that it signed.
   public internal(set) var neededUntil: Instant?
 
   public init(
@@ -110,15 +111,15 @@ public struct SigningKeyRecord: Hashable, Sendable {
 
 /// An application that a requestor registered, with the content of its software statement.
 public struct ApplicationRecord: Hashable, Sendable {
-  /// The id of the software statement.
+  /// The id of the application's software statement.
   public let id: StatementID
   public let requestor: RequestorID
   public let name: String
   /// The time at which the statement was issued.
   public let issued: Instant
-  /// Whether the statement is revoked.
+  /// Whether the software statement is revoked.
   ///
-  /// Then the clients that registered with it are refused as well.
+  /// Clients that registered with a revoked statement are refused.
   public var isRevoked: Bool
 
   public init(
@@ -132,7 +133,9 @@ public struct ApplicationRecord: Hashable, Sendable {
   }
 }
 
-/// One installation of an application that registered itself as a client.
+/// One installation of an application.
+///
+/// The installation has registered itself as a client.
 public struct ClientRecord: Hashable, Sendable {
   public let id: ClientID
   public let secret: TokenHash
@@ -140,7 +143,7 @@ public struct ClientRecord: Hashable, Sendable {
   public let requestor: RequestorID
   /// The redirect URIs that the client registered.
   public let redirectURIs: [String]
-  /// The time of the registration.
+  /// The time at which the client registered.
   public let issued: Instant
 
   public init(
@@ -157,7 +160,7 @@ public struct ClientRecord: Hashable, Sendable {
 }
 
 extension KeyPair {
-  /// A copy of the pair in another state.
+  /// A copy of the key pair in another state.
   public func with(_ state: State) -> KeyPair {
     var pair = self
     pair.state = state
@@ -166,7 +169,7 @@ extension KeyPair {
 }
 
 extension KeyPair.State {
-  /// Whether the state may change to `next`.
+  /// Whether the key pair may change from its state to `next`.
   ///
   /// A revoked or retired pair never becomes active again.
   public func mayBecome(_ next: KeyPair.State) -> Bool {
@@ -178,7 +181,7 @@ extension KeyPair.State {
 }
 
 extension SigningKeyRecord {
-  /// A copy of the key that signs no more.
+  /// A copy of the signing key, marked as retired: it signs no more tokens.
   public func retired(at now: Instant, neededUntil: Instant) -> SigningKeyRecord {
     var key = self
     key.retired = now

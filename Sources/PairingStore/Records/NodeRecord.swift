@@ -1,20 +1,20 @@
 public import RegentPairing
 
-/// A node of the service, as it last reported itself to the shared store.
+/// A node of the service (one of several processes on one database), as it last reported itself to the shared store.
 public struct NodeRecord: Hashable, Sendable {
   public let id: NodeID
   public let version: String
-  /// The start time by the database's clock.
+  /// The node's start time by the database's clock.
   ///
-  /// All times that are compared between nodes are read from that clock.
+  /// Times of different nodes are compared, so all of them are read from that one clock.
   public let started: Instant
-  /// The time since the node's last report.
+  /// The time since the node last reported.
   public let silence: Duration
-  /// The node's own report.
+  /// The text with which the node last reported its state.
   ///
-  /// Only the service interprets this text.
+  /// Only the service interprets it.
   public let said: String
-  /// The operator's pending instruction for the node.
+  /// The operator's instruction that the node has not carried out yet.
   public let instruction: NodeInstruction?
 
   public init(
@@ -33,7 +33,7 @@ public struct NodeRecord: Hashable, Sendable {
 public struct ClusterStatus: Hashable, Sendable {
   /// The instruction that operators gave this node through another node.
   public var instruction: NodeInstruction?
-  /// The number of serving nodes, this one included.
+  /// The number of serving nodes, including this one.
   public var serving: Int
   /// How far this node's clock is ahead of the database's clock; negative when it is behind.
   public var clockAhead: Duration
@@ -56,8 +56,8 @@ public struct ClusterStatus: Hashable, Sendable {
 
 /// What operators can tell a node to do.
 ///
-/// An instruction holds until it is withdrawn or the node restarts.
+/// An instruction holds until an operator withdraws it or the node restarts.
 public enum NodeInstruction: String, Hashable, Sendable, CaseIterable {
-  /// Complete all parked long polls now and park no further ones.
+  /// The node must complete all its long polls now and hold no further ones.
   case drain
 }

@@ -1,20 +1,20 @@
 public import RegentPairing
 
-/// The key of a box.
+/// The public key that a box has enrolled for single sign-on of its apps.
 ///
-/// The box enrols it with its own sign-in at the requestor of the box's maker, and it is valid as long as that sign-in
-/// is.
+/// The box enrols the key with its own sign-in at the requestor of the box's maker. The key is valid as long as that
+/// sign-in.
 ///
 /// The row signature covers all columns. The column `public_key` holds ``rowKey``.
 public struct BoxRecord: Hashable, Sendable {
-  /// The id that the box's signed assertions name.
+  /// The id of the box, which its signed assertions name.
   public let id: BoxID
   /// The sign-in of the box itself, which its apps share.
   public let authentication: AuthenticationID
-  /// The public key, as DER SubjectPublicKeyInfo.
+  /// The box's public key, as DER SubjectPublicKeyInfo.
   public let key: [UInt8]
   public let enrolled: Instant
-  /// The key pair that signs this row: the row key of the box's sign-in.
+  /// The key pair that signs this row, the same one that signs the row of the box's sign-in.
   public let rowKey: PublicKey
 
   public init(
@@ -28,9 +28,9 @@ public struct BoxRecord: Hashable, Sendable {
   }
 }
 
-/// A viewer's decision about one app on a box.
+/// A viewer's decision whether one app on a box may use the box's account.
 ///
-/// It belongs to the box, not to the account that is signed in on it.
+/// The decision belongs to the box, not to the account that is signed in on it.
 public struct PlatformPermissionRecord: Hashable, Sendable {
   /// The hash of the box's device id.
   public let device: DeviceHash
@@ -38,12 +38,16 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
   public let app: String
   /// The requestor for which the app wants to sign in.
   public let requestor: RequestorID
+  /// Whether the viewer lets the app use the box's account.
+  ///
   /// Nil when the app has asked and the viewer has not decided yet, or has withdrawn the decision.
   public var isGranted: Bool?
-  /// The time of the decision by the service's clock; ``neverDecided`` for an app that has only asked.
+  /// The time of the viewer's decision by the service's clock; ``neverDecided`` for an app that has only asked.
   public var decided: Instant
 
-  /// A time before every decision, so that an app's question never replaces a decision.
+  /// The time of a record without a decision.
+  ///
+  /// It is before every decision, so that an app's question never replaces one.
   public static let neverDecided = Instant(milliseconds: 0)
 
   public init(device: DeviceHash, app: String, requestor: RequestorID, isGranted: Bool?, decided: Instant) {
@@ -54,18 +58,18 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
     self.decided = decided
   }
 
-  /// The maximum number of decisions that are kept for one box.
+  /// The maximum number of viewer decisions that are kept for one box.
   ///
   /// The store refuses further ones.
   public static let mostOfBox = 256
 
-  /// Whether this decision replaces an earlier one.
+  /// Whether this decision replaces the stored one.
   ///
-  /// Viewers decide on the box and on the phone, and both may have been offline: the later decision wins; of two
+  /// Viewers decide on the box and on the phone, and both may have been offline. The later decision wins. Of two
   /// decisions at the same time, a refusal wins.
   func holds(over there: PlatformPermissionRecord, at now: Instant) -> Bool {
-    // The stored time lies in the future, so the clock was set back since. A decision made now, or any refusal,
-    // replaces it.
+    // The stored time lies in the future, so the clock was set back since. A decision that was made now replaces the
+    // stored one, and so does any refusal.
     if there.decided > now { return decided >= now || isGranted == false }
     if decided != there.decided { return decided > there.decided }
     return isGranted == false && there.isGranted != false
@@ -73,9 +77,9 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
 
   /// Whether the viewer's decision rejects an app's request, or sign-in, that was made at this time.
   ///
-  /// A withdrawn decision rejects everything from before the withdrawal. A later request is accepted without a
-  /// decision: the box signs an assertion only after the viewer has allowed the app, and the service may learn of that
-  /// decision after it gets the assertion.
+  /// A withdrawn decision rejects everything from before the withdrawal. A later request is accepted without a stored
+  /// decision. The box signs an assertion only after the viewer has allowed the app, and the assertion may reach the
+  /// service before that decision does.
   public func refuses(whatIsFrom made: Instant) -> Bool {
     isGranted == false || (isGranted == nil && decided > Self.neverDecided && decided >= made)
   }
@@ -85,27 +89,27 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
   }
 }
 
-/// A box's assertion that is to become an app's sign-in.
+/// A box's signed assertion that the store is to exchange for an app's sign-in.
 ///
-/// All checks that need no store have passed.
+/// The assertion has passed all checks that need no store.
 public struct PlatformExchange: Hashable, Sendable {
   /// The id of the sign-in request that the assertion answers.
   ///
   /// Each request can be answered once.
   public let request: String
-  /// When the service made the request, and until when it can be answered.
+  /// When the service made the sign-in request, and until when it can be answered.
   public let requestMade: Instant
   public let requestEnds: Instant
-  /// How long after its end a request id is still remembered as answered.
+  /// How long after its expiry the id of an answered request is still remembered.
   ///
-  /// If the clock is set back by less than this, an old assertion cannot be replayed.
+  /// An old assertion therefore cannot be replayed after the clock was set back by less than this time.
   public static let remembrance: Duration = .seconds(3600)
   public let box: BoxID
-  /// The key that signed the assertion.
+  /// The public key that signed the assertion.
   public let key: [UInt8]
   public let provider: ProviderID
   public let app: String
-  /// The app's requestor and the device that it runs on.
+  /// The requestor of the app, and the device that the app runs on.
   public let requestor: RequestorID
   public let device: DeviceID
   public let deviceHash: DeviceHash
@@ -138,7 +142,7 @@ public struct PlatformExchange: Hashable, Sendable {
   }
 }
 
-/// A box with its sign-in and its apps' sign-ins, for operators and for the viewer's own list.
+/// A box with its own sign-in and the sign-ins of its apps, as operators and the viewer see it in lists.
 public struct BoxOverview: Hashable, Sendable {
   public let box: BoxRecord
   public let signIn: AuthenticationRecord
@@ -146,13 +150,12 @@ public struct BoxOverview: Hashable, Sendable {
 
   /// The maximum number of sign-ins of one app on one box.
   ///
-  /// A further one ends the app's oldest.
-  ///
-  /// An app has one sign-in for each of its requestors. An app that invents device ids ends only its own sign-ins.
+  /// One more sign-in ends the app's oldest. An app has one sign-in for each of its requestors. An app that invents
+  /// device ids ends only its own sign-ins.
   public static let mostOfApp = 16
   /// The maximum number of sign-ins of all apps of a box together.
   ///
-  /// It is needed because the box names its apps, and its owner can invent names.
+  /// The limit for one app does not suffice: the box names its apps, and its owner can invent names.
   public static let mostOfBox = 256
 
   public init(box: BoxRecord, signIn: AuthenticationRecord, apps: [AuthenticationRecord]) {

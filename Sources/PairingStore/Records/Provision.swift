@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// A record that operators, and not devices or viewers, create.
+/// A record that operators create, as opposed to devices or viewers.
 public enum Provision: Hashable, Sendable {
   case requestor(Requestor)
   case provider(Provider)
@@ -24,13 +24,13 @@ public enum Provision: Hashable, Sendable {
 /// One account of a batch that is written together.
 public struct AccountWrite: Hashable, Sendable {
   public let account: Account
-  /// The account as the caller has read it; nil when there was none.
+  /// The account as the caller has read it; nil when it did not exist.
   ///
-  /// The write fails if it has changed since.
+  /// The write fails if the stored account has changed since.
   public let seen: Account?
   /// The password hash to store if the account has no password yet.
   public let firstPassword: String?
-  /// The audit line for this account; nil when the write changes nothing.
+  /// The audit line for this account; nil when this write changes nothing.
   public let entry: AuditEntry?
 
   public init(_ account: Account, replacing seen: Account?, firstPassword: String?, audit entry: AuditEntry?) {
@@ -41,7 +41,7 @@ public struct AccountWrite: Hashable, Sendable {
   }
 }
 
-/// The key of a provisioning record.
+/// The key of a provisioning record (a record that operators create).
 public enum ProvisionID: Hashable, Sendable {
   case requestor(RequestorID)
   case provider(ProviderID)
@@ -50,7 +50,7 @@ public enum ProvisionID: Hashable, Sendable {
   case entitlement(EntitlementID)
   case application(StatementID)
 
-  /// The name of the record's kind in messages.
+  /// The kind of the provisioning record, as messages name it.
   public var kind: String {
     switch self {
     case .requestor: "requestor"
@@ -77,7 +77,9 @@ public struct Provisioning: Hashable, Sendable {
 
   public init() {}
 
-  /// The newest active `rows` key pair of the requestor, which signs its new rows.
+  /// The requestor's newest active key pair for signing database rows.
+  ///
+  /// It signs the requestor's new rows.
   public func rowKey(of requestor: RequestorID) -> KeyPair? {
     keyPairs.values.filter {
       $0.requestor == requestor && $0.purpose == .rows && $0.state == .active

@@ -2,30 +2,32 @@ public import RegentPairing
 
 /// The stored row of a registration code.
 ///
-/// The row signature covers all columns. The column `public_key` holds ``rowKey``; `expires` holds the expiry of the
-/// flow.
+/// The row signature covers all columns. The column `public_key` holds ``rowKey``; `expires` holds the time at which
+/// the code expires.
 public struct RegistrationRecord: Hashable, Sendable {
-  /// The state of the code.
+  /// The state of the registration code.
   ///
-  /// It is the first field because a poll reads nothing else: so it lies next to the header of the object that holds
-  /// the record, in memory that the poll loads anyway.
+  /// It is the first field because a poll reads nothing else. It thus lies next to the object's header, in memory that
+  /// the poll loads anyway.
   public internal(set) var flow: PairingFlow
-  /// The id that lists, logs and pages use instead of the secret code.
+  /// The registration's id, which lists, logs and pages use instead of the secret code.
   public let id: RegistrationID
   public let code: CodeHash
   /// The requestor whose app asked for the code.
   ///
-  /// The code is unknown to every other requestor.
+  /// For every other requestor the code does not exist.
   public let requestor: RequestorID
   /// The device id as the app sent it, for responses.
   public let device: DeviceID
-  /// The hash by which the device's registrations are found.
+  /// The keyed hash of the device id, by which the device's registrations are found.
   public let deviceHash: DeviceHash
-  /// The requestor's `rows` key pair, whose secret signs this row.
+  /// The requestor's key pair for signing database rows.
+  ///
+  /// Its secret signs this row.
   public let rowKey: PublicKey
-  /// The provider that the viewer chose on the device, if the app asked there.
+  /// The provider that the viewer chose on the device, if the app asked for it there.
   public let preselected: ProviderID?
-  /// The profile of the integration that the app asked for.
+  /// The name of the integration's profile (a set of lifetimes and rules) that the app asked for.
   public let profile: ProfileName?
   public let about: DeviceDescription
 
@@ -46,9 +48,9 @@ public struct RegistrationRecord: Hashable, Sendable {
     self.flow = flow
   }
 
-  /// A copy with another state.
+  /// A copy of the registration with another state of its flow.
   ///
-  /// A store writes only the columns of the flow for it, never the whole row.
+  /// To save it, a store writes only the columns of the flow, never the whole row.
   public func moved(to flow: PairingFlow) -> RegistrationRecord {
     var moved = self
     moved.flow = flow
@@ -57,19 +59,19 @@ public struct RegistrationRecord: Hashable, Sendable {
 }
 
 extension Collection<RegistrationRecord> {
-  /// The registration that determines the response to the device when it has several: the first pending one, else the
-  /// newest.
+  /// Of a device's registrations (this array), the one that determines the response to the device: the first pending
+  /// one, else the newest.
   public func answering(at now: Instant) -> RegistrationRecord? {
     first { $0.flow.settled(at: now).state.isPending }
       ?? self.max { ($0.flow.issued, $0.id) < ($1.flow.issued, $1.id) }
   }
 }
 
-/// The result of a verb that changed a registration.
+/// The result of a store operation that changed a registration.
 public struct RegistrationChange: Hashable, Sendable {
   /// The registration after the change.
   public let record: RegistrationRecord
-  /// What the service must do now that the change is durable, such as waking waiting requests.
+  /// What the service must do now that the change is durable, for example complete waiting requests.
   ///
   /// Empty when no client can see the change.
   public let actions: [PairingAction]

@@ -4,23 +4,23 @@ public import RegentPairing
 ///
 /// It carries ids only. Each node reads the row itself and verifies its signature before it uses the new state.
 public enum StoreChange: Hashable, Sendable {
-  /// A registration was added, changed or removed.
+  /// The log entry says that a registration was added, changed or removed.
   case code(RegistrationID)
-  /// A device was signed in or out by another way than a code.
+  /// The log entry says that a device was signed in without a code, or signed out.
   case signIn(RequestorID, DeviceHash)
-  /// A viewer decided about the apps of a box.
+  /// The log entry says that a viewer decided which apps of a box may use its account.
   case box(DeviceHash)
-  /// Operators changed provisioning records, which include the key pairs of requestors.
+  /// The log entry says that operators changed provisioning records, which include the key pairs of requestors.
   case provisioning
-  /// A key that signs tokens was added or retired.
+  /// The log entry says that a key for signing tokens was added or retired.
   case signingKeys
 }
 
 /// A reader's position in the change log.
 ///
-/// Only the store interprets it; the service passes back what it got.
+/// Only the store interprets it. The service passes it back unchanged.
 public struct ChangePosition: Hashable, Sendable {
-  /// The last number that was read, for each numbered sequence of the store.
+  /// The last number that the reader has read in each numbered sequence of the change log.
   public var numbers: [Int64: Int64]
 
   public init(_ numbers: [Int64: Int64] = [:]) { self.numbers = numbers }
@@ -30,13 +30,13 @@ public struct ChangePosition: Hashable, Sendable {
 ///
 /// Nodes share used nonces, so that a request cannot be replayed at another node.
 public struct UsedNonce: Hashable, Sendable {
-  /// The key that signed the request.
+  /// The key pair that signed the request.
   public let key: PublicKey
-  /// The signing time that the request states, in Unix seconds.
+  /// The time of signing that the request states, in Unix seconds.
   public let second: Int64
   /// The first 8 bytes of the nonce's hash.
   ///
-  /// They are the same in every process.
+  /// They are the same in every process of the service.
   public let mark: UInt64
 
   public init(key: PublicKey, second: Int64, mark: UInt64) {
@@ -46,21 +46,21 @@ public struct UsedNonce: Hashable, Sendable {
   }
 }
 
-/// One page of the change log.
+/// One page of the log of changes that nodes write for each other.
 public struct ChangePage: Hashable, Sendable {
-  /// The changes since the last position, without duplicates.
+  /// The changes after the reader's last position, without duplicates.
   public let changes: Set<StoreChange>
-  /// Nonces that other nodes have accepted.
+  /// The nonces that other nodes have accepted since the reader's last position.
   public let nonces: [UsedNonce]
-  /// Wrong guesses at other nodes, each with its present age.
+  /// The wrong guesses of secrets at other nodes, each with its age at the time of reading.
   public let guesses: [WrongGuess]
-  /// The position from which the next page is read.
+  /// The reader's position after this page, from which it reads the next page.
   public let position: ChangePosition
   /// False when the log had already deleted entries that this reader had not read.
   ///
   /// The node must then reload everything.
   public let isWhole: Bool
-  /// Whether the log held further entries when this page was read.
+  /// Whether the change log held further entries when this page was read.
   public let hasMore: Bool
 
   public init(
@@ -76,8 +76,8 @@ public struct ChangePage: Hashable, Sendable {
   }
 }
 
-/// Work that one node does for the whole cluster.
+/// A task that one node performs for the whole cluster.
 public enum NodeDuty: String, Hashable, Sendable, CaseIterable {
-  /// Deletes expired rows.
+  /// The duty to delete expired rows.
   case upkeep
 }

@@ -1,13 +1,13 @@
 public import RegentPairing
 
-/// What one pair of device and identity has used of a temporary pass.
+/// What one device with one identity has used of a temporary pass.
 ///
-/// Each pair has its own record, so that resetting one device or one identity does not affect others.
+/// Each such pair has a record, so that resetting one device or one identity does not affect others.
 public struct TemporaryPassRecord: Hashable, Sendable {
   public let requestor: RequestorID
   public let provider: ProviderID
   public let device: DeviceHash
-  /// The hashed identity of the viewer, if the pass requires one.
+  /// The hash of the viewer's identity, if the temporary pass requires one.
   public let identity: IdentityHash?
   public let use: TemporaryPassUse
 
@@ -22,7 +22,7 @@ public struct TemporaryPassRecord: Hashable, Sendable {
     self.use = use
   }
 
-  /// The record's position in a sorted list.
+  /// The record's position in a sorted list of temporary passes.
   public var place: TemporaryPassCursor {
     TemporaryPassCursor(
       requestor: requestor, provider: provider, device: device, identity: identity)
@@ -31,11 +31,13 @@ public struct TemporaryPassRecord: Hashable, Sendable {
 
 /// A position in a list of temporary passes.
 ///
-/// Lists are sorted by these four values.
+/// Lists are sorted by the four values of this type.
 public struct TemporaryPassCursor: Hashable, Comparable, Sendable {
   public let requestor: RequestorID
   public let provider: ProviderID
   public let device: DeviceHash
+  /// The hash of the viewer's identity.
+  ///
   /// Nil sorts before every identity.
   public let identity: IdentityHash?
 

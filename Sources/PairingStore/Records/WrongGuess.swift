@@ -1,30 +1,33 @@
 public import RegentPairing
 
-/// A wrong guess of a secret.
+/// A wrong guess of a secret, such as a code or password.
 ///
 /// Nodes share wrong guesses, so that an attacker gets no more tries by spreading them over several nodes.
 public struct WrongGuess: Hashable, Sendable {
-  /// Which kind of secret was guessed, and by which kind of client.
+  /// The kind of secret that was guessed, and the kind of client that guessed it.
   public enum Kind: Hashable, Sendable {
-    /// A registration code, entered in a phone's browser.
+    /// The wrong guess was a registration code, entered in a phone's browser.
     ///
     /// The viewer is nil when the browser is not signed in.
     case phone(Viewer?)
-    /// A credential in an API request of an app of this requestor.
+    /// The wrong guess was a credential in an app's API request.
+    ///
+    /// It is counted against the app's requestor.
     case app(RequestorID)
-    /// A software statement at registration, or client credentials at the token endpoint, from an app's installation.
+    /// The wrong guess came from an app's installation: a software statement at its registration, or client credentials
+    /// at the token endpoint.
     case client
-    /// A secret, assertion, software statement or token of an OAuth client.
+    /// The wrong guess was a secret, assertion, software statement or token of an OAuth client.
     case program
-    /// The secret part of the code of a box invitation.
+    /// The wrong guess was the secret part of the code of a box invitation.
     case enrolment
   }
 
   public let kind: Kind
   public let source: SourceKey
-  /// Identifies the guess.
+  /// An id of the guess.
   ///
-  /// Every node counts a mark once, even if the guess is reported twice.
+  /// A node counts a guess with the same id once, even if it is reported twice.
   public let mark: Int64
   /// The age of the guess.
   ///

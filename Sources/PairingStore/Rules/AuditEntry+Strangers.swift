@@ -1,25 +1,24 @@
 extension AuditEntry {
-  /// Actions with a device as actor that may be dropped first.
+  /// Actions by devices whose audit lines may be dropped first.
   ///
   /// An attacker who has extracted an app's secret can cause any number of them.
   private static let ofDevices: Set<String> = [
     "device.sign-in", "device.sign-out", "platform.decide", "platform.enrol", "platform.refuse",
   ]
-  /// Actions with the service as actor that may be dropped first: events of self-registered clients and of boxes.
+  /// Actions by the service whose audit lines may be dropped first: events of self-registered clients and of boxes.
   private static let ofService: Set<String> = [
     "client.refused", "client.register", "client.remove", "client.set", "platform.decide", "platform.enrol",
   ]
 
-  /// Whether an attacker can cause any number of such lines without the consent of an operator or viewer.
+  /// Whether an attacker can cause any number of such audit lines without the consent of an operator or viewer.
   ///
-  /// A full log drops these lines first.
-  ///
-  /// It is computed from other columns, so that it also works for lines of earlier versions.
+  /// A full log drops these lines first. The value is computed from other columns, so that it is available for lines of
+  /// earlier versions.
   public var isOfStranger: Bool {
     switch (actor, outcome) {
     case (.device, _): Self.ofDevices.contains(action)
     case (.service, .refused) where action == "box.enrol": true
-    // A failed sign-in for an unknown account names only the provider, so the subject contains no slash.
+    // The subject of a failed sign-in for an unknown account names only the provider and so contains no slash.
     case (.service, .refused) where action == "session.start": !subject.utf8.contains(UInt8(ascii: "/"))
     case (.service, _): Self.ofService.contains(action)
     case (.operator, _), (.viewer, _): false

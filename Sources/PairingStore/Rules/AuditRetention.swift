@@ -2,15 +2,15 @@ public import RegentPairing
 
 /// The limits of the audit log.
 public struct AuditRetention: Hashable, Sendable {
-  /// The age at which a line is deleted.
+  /// The age at which an audit line is deleted.
   public var age: Duration
-  /// The maximum number of lines that are kept, of any age.
+  /// The maximum number of audit lines that are kept, of any age.
   ///
   /// A million lines take about 300 MB.
   public var most: Int64
-  /// The number of newest lines that are never deleted for their age.
+  /// The number of newest audit lines that are never deleted for their age.
   ///
-  /// Otherwise a clock that is years ahead would empty the log.
+  /// Without this minimum, a clock that is years ahead would empty the log.
   public var least: Int64
 
   public init(
@@ -21,7 +21,7 @@ public struct AuditRetention: Hashable, Sendable {
     self.least = least
   }
 
-  /// Whether a line is deleted for its age, given the number of newer lines.
+  /// Whether an audit line is deleted for its age, given the number of newer lines.
   public func isOld(_ time: Instant, newer: Int64, at now: Instant) -> Bool {
     newer >= least && time <= now - age
   }

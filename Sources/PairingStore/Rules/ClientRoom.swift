@@ -1,36 +1,39 @@
 public import RegentPairing
 
-/// Limits how many clients of one origin a requestor has, and decides which client is deleted for a new one.
+/// The limit of a requestor's OAuth clients of one origin.
 ///
-/// Registration is free, so an attacker could fill all places. A client that never paired is therefore deleted after a
-/// day, or earlier when a new client needs its place, the oldest first. In its first hour (``settling``) it is safe:
-/// that is twice the lifetime of a code, so that a flood of registrations cannot delete an honest client between its
-/// registration and its viewer's approval. One source address cannot fill all places within that hour, because its rate
-/// limit is 460 registrations an hour (`RequestLimits`). Many addresses together can, and then new clients are refused
-/// until the hour has passed.
+/// It also decides which client is deleted for a new one.
+///
+/// Registration is free, so an attacker could use up the limit. A client that never paired is therefore deleted after a
+/// day. It is deleted earlier, the oldest first, when a new client would exceed the limit. In its first hour
+/// (``settling``) a client is safe. That is twice the lifetime of a code, so a flood of registrations cannot delete an
+/// honest client before its viewer approves it. One source address cannot use up the limit within that hour, because
+/// its rate limit is 460 registrations an hour (`RequestLimits`). Many addresses together can, and then new clients are
+/// refused until the hour has passed.
 public struct ClientRoom: Hashable, Sendable {
   /// The maximum number of clients that may register themselves with a requestor that accepts registrations without a
   /// statement or invitation.
   public static let mostOpen = 10_000
-  /// The age at which a client is deleted if it registered itself, with or without a software statement, and never
-  /// paired.
+  /// The age at which a client is deleted if it registered itself and never paired.
   ///
-  /// Any holder of an app has its statement, and each registration with it adds a row.
+  /// This includes clients with a software statement: anyone who has the app has its statement, and each registration
+  /// with it adds a row.
   public static let unpairedLifetime: Duration = .seconds(86_400)
-  /// The time after its registration in which a client is not deleted to make room.
+  /// The time after its registration in which a client is not deleted in favour of a new one.
   public static let settling: Duration = .seconds(3600)
 
-  /// No limit, and no client is deleted.
+  /// A requestor may have any number of clients, and no client is deleted when a new one registers.
   public static let unlimited = ClientRoom(most: .max, forgettingBefore: nil)
 
-  /// The limit for clients that register themselves; `age` is the present time of the clock that decides about
-  /// deletions.
+  /// The limit for clients that register themselves without a statement or invitation.
+  ///
+  /// `age` is the present time. The caller takes it from the clock that it uses to compute ages before it deletes rows.
   public static func open(at age: Instant) -> ClientRoom {
     ClientRoom(most: mostOpen, forgettingBefore: age - settling)
   }
 
   public let most: Int
-  /// A client that never paired may be deleted for a new one if it was registered before this time.
+  /// A client may be deleted in favour of a new one if it never paired and was registered before this time.
   ///
   /// Nil means that no client is deleted.
   public let forgettingBefore: Instant?
@@ -40,10 +43,10 @@ public struct ClientRoom: Hashable, Sendable {
     self.forgettingBefore = forgettingBefore
   }
 
-  /// Whether this client may be deleted to make room for another of its origin.
+  /// Whether this client may be deleted in favour of a new client of the same origin.
   ///
-  /// A client with a registration time in the future was registered while the clock was wrong. It may be deleted,
-  /// because it would otherwise keep its place until that time.
+  /// A registration time in the future was written while the clock was wrong. Such a client may be deleted, because it
+  /// would otherwise be kept until that time.
   public func mayForget(_ client: OAuthClientRecord, at now: Instant) -> Bool {
     guard let forgettingBefore, client.paired == nil else { return false }
     return client.created <= forgettingBefore || client.created > now
@@ -51,11 +54,10 @@ public struct ClientRoom: Hashable, Sendable {
 }
 
 extension OAuthClientRecord.Origin {
-  /// The origins that allow any program to register any number of clients.
+  /// The origins whose clients register without an operator, and so in any number.
   ///
-  /// Such clients are kept only once they have paired.
-  ///
-  /// Clients that an operator added, or invited, are never deleted automatically.
+  /// Clients of these origins are kept only once they have paired. Clients that an operator added or invited are never
+  /// deleted automatically.
   public static let forgotten: [Self] = [.itself, .statement]
 }
 

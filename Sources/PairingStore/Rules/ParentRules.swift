@@ -1,9 +1,11 @@
 public import RegentPairing
 
 extension SignInContext {
-  /// Checks the box's own sign-in, for which this context was read, on behalf of the app sign-ins that depend on it.
+  /// Checks the box's own sign-in, on which the sign-ins of its apps depend.
   ///
-  /// Returns nil when it is valid, its refusal when it is only paused, and `parentEnded` otherwise.
+  /// This context must have been read for the box's sign-in.
+  ///
+  /// Returns nil when it is valid, the reason of a pause when it is only paused, and `parentEnded` otherwise.
   public func pauseOrEnd(ofParent box: AuthenticationRecord) throws(StoreError) -> AuthenticationRefusal? {
     do throws(StoreError) {
       _ = try standing(box)
@@ -14,7 +16,7 @@ extension SignInContext {
     }
   }
 
-  /// Records the result of checking the box's own sign-in.
+  /// Records in this context the result of checking the box's own sign-in, on which the app's sign-in depends.
   ///
   /// - Throws: `notInForce` with the reason of the pause, when the box's sign-in is paused and the app's own would be
   ///   valid. The app must not be told that its sign-in has ended, because a pause can be lifted.

@@ -1,21 +1,21 @@
 public import RegentPairing
 
-/// The effect of one more decision on the stored decisions of a box.
+/// The effect of a viewer's new decision about an app on the stored decisions of the box.
 ///
 /// Of two decisions about the same app, the later one wins.
 public struct PermissionChange: Hashable, Sendable {
-  /// The decision to write.
+  /// The decision to store.
   public let kept: PlatformPermissionRecord
-  /// The stored record to delete when the box has reached its limit: the oldest one without a decision.
+  /// The stored record to delete because the box has reached its limit: the oldest one that holds no decision.
   public let forgotten: PlatformPermissionRecord?
-  /// Whether the viewer's answer differs from the stored one.
+  /// Whether the viewer's decision differs from the stored one.
   ///
   /// Only then is an audit line written.
   public let isNew: Bool
 
-  /// Returns nil when the stored decision wins.
+  /// Computes the effect of a decision; nil when the stored decision wins.
   ///
-  /// - Throws: `notFound` when the limit is reached and no record can be deleted.
+  /// - Throws: `notFound` when the box has reached its limit and no record can be deleted.
   public init?(
     _ decision: PlatformPermissionRecord, among there: [PlatformPermissionRecord], at now: Instant
   ) throws(StoreError) {
@@ -31,7 +31,7 @@ public struct PermissionChange: Hashable, Sendable {
       forgotten = nil
       return
     }
-    // A mere question deletes no record. Otherwise a hostile app that asks under many names would empty the list.
+    // An app that only asks deletes no record. Otherwise a hostile app that asks under many names would empty the list.
     let undecided = there.filter { $0.isGranted == nil }.min { $0.decided < $1.decided }
     guard let undecided, decision.isGranted != nil else { throw .notFound(what: "room for the decision") }
     forgotten = undecided

@@ -3,18 +3,19 @@ public import RegentPairing
 /// The owner of a sign-in: the key pair that signed the request for its code, or the application of a registered
 /// client.
 ///
-/// A device id is not a credential. When another key pair of the same requestor names the device id, it gets the
-/// response of a device that is not signed in. The owner's name is stored in the row's `about`, which is signed.
+/// A device id is not a credential. If a request names the same device id but was signed with another key pair of the
+/// same requestor, the service answers as for a device that is not signed in. The owner's name is stored in the row's
+/// `about`, which the row signature covers.
 public struct SignInOwner: Sendable {
-  /// The name of the owner in rows.
+  /// The owner's name, as rows store it.
   public let name: String
   private let isApplication: Bool
   private let pair: PublicKey?
   private let pairs: [PublicKey: KeyPair]
 
-  /// A key pair as owner.
+  /// Makes a key pair the owner.
   ///
-  /// All pairs are needed to find out which pair replaced which.
+  /// `pairs` must hold all key pairs, so that the initializer can find out which pair replaced which.
   public init(_ pair: PublicKey, among pairs: [PublicKey: KeyPair]) {
     name = pair.text
     isApplication = false
@@ -22,7 +23,7 @@ public struct SignInOwner: Sendable {
     self.pairs = pairs
   }
 
-  /// The clients of an application as owner.
+  /// Makes the clients of an application the owner.
   public init(_ application: StatementID) {
     name = "statement:\(application)"
     isApplication = true
@@ -30,7 +31,7 @@ public struct SignInOwner: Sendable {
     pairs = [:]
   }
 
-  /// An OAuth client as owner.
+  /// Makes an OAuth client the owner.
   public init(_ client: ClientID) {
     name = "client:\(client)"
     isApplication = false
@@ -40,11 +41,11 @@ public struct SignInOwner: Sendable {
 
   /// Whether a row with this description belongs to this owner.
   ///
-  /// A row without an owner belongs to every owner.
+  /// A row that names no owner belongs to every owner.
   public func owns(_ about: DeviceDescription) -> Bool {
     guard let owner = about.owner, !owner.utf8.elementsEqual(name.utf8) else { return true }
-    // An app whose copies shared a key pair may have switched to a software statement; its earlier sign-ins stay its
-    // own.
+    // The app's copies may have shared a key pair before the app switched to a software statement. The earlier sign-ins
+    // stay its own.
     if isApplication { return PublicKey(owner).map { !$0.isBoxes } ?? false }
     guard let mine = pair.flatMap({ pairs[$0] }), let earlier = PublicKey(owner).flatMap({ pairs[$0] }) else {
       return false
@@ -54,16 +55,16 @@ public struct SignInOwner: Sendable {
 }
 
 extension KeyPair {
-  /// The prefix of the public keys of boxes' own pairs.
+  /// The prefix of the public key of a pair that belongs to a single box.
   ///
-  /// A pair without it is shared by all copies of an app.
+  /// A pair without this prefix is shared by all copies of an app.
   public static let boxPrefix = "box-"
 
-  /// Whether an operator has replaced the other pair by this one.
+  /// Whether an operator has replaced the earlier pair by this one.
   ///
-  /// The other pair is then retired or revoked.
+  /// The earlier pair is then retired or revoked.
   ///
-  /// A box's own pair replaces no pair. A revoked pair of a box has no successor, because the box may have been stolen.
+  /// A pair of a single box replaces no pair. Its revoked pair has no successor, because the box may have been stolen.
   func succeeds(_ earlier: KeyPair) -> Bool {
     guard requestor == earlier.requestor, purpose == .calls, earlier.purpose == .calls, !publicKey.isBoxes,
       created >= earlier.created

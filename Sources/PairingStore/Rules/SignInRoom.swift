@@ -3,10 +3,10 @@ public import RegentPairing
 /// Limits the sign-ins of one account, and chooses which ones end when there are too many.
 ///
 /// The limit exists because an app can invent device ids, and each one is a sign-in with permits of its own. Sign-ins
-/// that apps derive from a box's own sign-in are counted separately. A hostile box can then end only derived sign-ins,
-/// which the affected box renews without the viewer, and never the sign-in of a screen.
+/// that apps derive from a box's own sign-in are counted separately. A hostile box can therefore end only derived
+/// sign-ins, which the affected box renews without the viewer. It can never end the sign-in of a screen.
 public struct SignInRoom: Sendable {
-  /// The limit for sign-ins derived from boxes is this many times the limit for screens.
+  /// The factor between the limit for screens and the higher limit for sign-ins that apps derive from boxes.
   private static let appFactor = 4
 
   private let most: Int
@@ -17,10 +17,10 @@ public struct SignInRoom: Sendable {
     self.lastUse = lastUse
   }
 
-  /// With fewer sign-ins than this, no limit is exceeded.
+  /// An account with fewer sign-ins than this exceeds no limit.
   public var least: Int { most }
 
-  /// The sign-ins above the limits, those that were unused for longest first.
+  /// The sign-ins above the limits, starting with those that were unused for the longest time.
   ///
   /// The new sign-in is never among them.
   public func surplus(
@@ -42,8 +42,8 @@ public struct SignInRoom: Sendable {
 
   /// The latest credible time at which the sign-in was made or used.
   ///
-  /// Another node's clock may be slightly ahead, so a time up to the tolerance in the future counts. A time further
-  /// ahead was written while a clock was wrong and is ignored.
+  /// Another node's clock may be slightly ahead, so a time counts if it lies in the future by no more than the
+  /// tolerance. A time further ahead was written while a clock was wrong and is ignored.
   private func used(_ record: AuthenticationRecord, at now: Instant) -> Instant {
     let times = [record.authentication.issued, lastUse(record.authentication.id)].compactMap(\.self)
     return times.filter { $0 <= now + Self.tolerance }.max() ?? Instant(milliseconds: .min)

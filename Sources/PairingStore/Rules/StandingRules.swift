@@ -1,16 +1,16 @@
 public import RegentPairing
 
-/// The records that a store read, inside its transaction, to decide whether a sign-in may be made or used.
+/// The records that a store reads inside its transaction to decide whether a sign-in may be made or used.
 public struct SignInContext: Sendable {
   public var integration: Integration?
   public var provider: Provider?
-  /// The viewer's account; nil for guests or when it was removed.
+  /// The viewer's account; nil for guests, and when the account was removed.
   public var account: Account?
-  /// The key pair that signs the sign-in's row.
+  /// The requestor's key pair that signs the sign-in's row.
   public var rowKey: KeyPair?
-  /// The use of the temporary pass by the device and by the identity, combined.
+  /// What the device and the identity together have used of the temporary pass.
   public var use: TemporaryPassUse
-  /// For an app's sign-in that depends on a box's: whether the box's sign-in is valid and the viewer lets the app use
+  /// For an app's sign-in that depends on a box's sign-in: whether the latter is valid and the viewer lets the app use
   /// it.
   public var parentStands: Bool
 
@@ -28,9 +28,9 @@ public struct SignInContext: Sendable {
 }
 
 extension SignInContext {
-  /// The sign-in together with the records that make it valid.
+  /// Returns the sign-in together with the records that make it valid.
   ///
-  /// - Throws: `notInForce` when it is not valid. The expiry is not checked.
+  /// - Throws: `notInForce` when one of these records makes it invalid. The expiry is not checked.
   public func standing(_ record: AuthenticationRecord) throws(StoreError) -> ValidSignIn {
     let authentication = record.authentication
     try check(
@@ -68,8 +68,9 @@ extension SignInContext {
 
   private func accountStanding(of viewer: Viewer, source: AuthenticationSource) -> AccountStanding {
     guard viewer.account != nil else {
-      // A sign-in without an account comes from a temporary pass or a degraded provider. When the provider offers no
-      // temporary pass any more, or is no longer degraded, the sign-in ends.
+      // A sign-in without an account comes from a temporary pass, or from a provider whose sign-in an operator has
+      // switched off because it is out of order (degradation). The sign-in ends when the provider offers no temporary
+      // pass any more, or when the degradation ends.
       switch source {
       case .temporary: return provider?.temporaryPass == nil ? .gone : .good
       case .degraded: return integration?.degradation == .authenticateEverybody ? .good : .gone
@@ -82,7 +83,7 @@ extension SignInContext {
 }
 
 extension RegistrationRecord {
-  /// The authentication that an approval of this registration creates.
+  /// Makes the authentication that results from approving this registration.
   ///
   /// For a guest it ends with the temporary pass, for other viewers after the integration's authentication lifetime.
   public func authentication(
@@ -103,10 +104,10 @@ extension RegistrationRecord {
 }
 
 extension AuthenticationRecord {
-  /// Applies the limits of the temporary pass: throws `pass` when the pass has no time left, and sets the record's
-  /// expiry to the end of the pass.
+  /// Applies the limits of the temporary pass, if the sign-in uses one: sets its expiry to the end of the pass, and
+  /// throws `pass` when the pass has no time left.
   ///
-  /// Other records are returned unchanged.
+  /// Other sign-ins are returned unchanged.
   public func bounded(by context: SignInContext, at now: Instant) throws(StoreError)
     -> AuthenticationRecord
   {
@@ -121,7 +122,7 @@ extension AuthenticationRecord {
     return ending(at: rules.expires(context.use, at: now))
   }
 
-  /// A copy with another expiry.
+  /// A copy of the authentication with another expiry.
   public func ending(at expires: Instant) -> AuthenticationRecord {
     var record = self
     let was = authentication
@@ -133,7 +134,7 @@ extension AuthenticationRecord {
 }
 
 extension SignInContext {
-  /// Exchanges a box's assertion for an app's sign-in, or throws why not.
+  /// Makes an app's sign-in from a box's assertion, or throws why the assertion is refused.
   ///
   /// The caller has checked that the box's own sign-in is valid.
   public func authentication(
@@ -157,8 +158,10 @@ extension SignInContext {
 }
 
 extension PlatformExchange {
-  /// Whether the app's request may be answered with this box sign-in: it must be a regular one with an account, at the
-  /// requested provider, and of another requestor than the app's.
+  /// Whether the app's sign-in request may be answered with this sign-in of the box.
+  ///
+  /// That sign-in must be a regular one with an account, at the requested provider, and of another requestor than the
+  /// app's.
   public func mayUse(_ parent: AuthenticationRecord) -> Bool {
     let authentication = parent.authentication
     return authentication.source == .regular && authentication.viewer.provider == provider

@@ -3,32 +3,32 @@ public import RegentPairing
 public protocol AuthenticationStore: Sendable {
   /// Answers a device that asks whether it is signed in at a requestor.
   ///
-  /// The first successful read of an approved code marks it as delivered.
+  /// The first successful read of an approved code marks the code as delivered.
   ///
   /// Guarantees: account, integration and row key are valid at this moment, and the result contains them as they were
   /// checked. Of any number of simultaneous reads one reports the delivery, and all return the same authentication.
   /// After the delivery a read writes nothing.
   ///
   /// A sign-in of another owner is neither returned nor delivered; a nil `owner` skips this check. `awaitsDelivery`
-  /// says that the caller remembers an approved, undelivered code of the device; the store then writes without reading
-  /// first. The result does not depend on it.
+  /// says that the caller remembers an approved, undelivered code of the device. The store then starts with a write
+  /// instead of a read, which saves time and does not change the result.
   /// - Throws: `notInForce` when the device has a sign-in that is not valid any more.
   func pickUp(
     requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp
 
-  /// A sign-in by its id.
+  /// Reads a valid sign-in by its id.
   ///
   /// Reading it does not count as a delivery.
   ///
-  /// - Returns: nil when there is no such sign-in or it has expired.
+  /// - Returns: nil when the sign-in does not exist or has expired.
   /// - Throws: `notInForce` when account, integration or row key are not valid any more.
   func standing(_ id: AuthenticationID, at now: Instant) async throws(StoreError) -> ValidSignIn?
 
-  /// Signs a device in without a code: with a temporary pass or at a degraded provider.
+  /// Signs a device in without a code: with a temporary pass, or at a provider that is out of order (degradation).
   ///
-  /// It ends an earlier authentication of the device at the requestor. Exception: a sign-in at a degraded provider does
-  /// not replace a valid sign-in of another kind; that one is returned instead.
+  /// An earlier authentication of the device at the requestor ends. Exception: a sign-in that exists only because of
+  /// degradation does not replace a valid sign-in of another kind. The valid one is returned instead.
   ///
   /// Guarantees: the integration, the row key and the temporary pass (for a temporary provider) are valid at this
   /// moment. A temporary authentication ends when its pass ends.
@@ -39,30 +39,33 @@ public protocol AuthenticationStore: Sendable {
 
   /// Signs a device out at a requestor: deletes its authentication and all its permits.
   ///
-  /// Does nothing, without an error, when there is none or when it belongs to another owner.
+  /// Does nothing, and throws no error, when the device has no authentication or the authentication belongs to another
+  /// owner.
   ///
   /// - Returns: the authentications that ended.
   func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Ends the authentications that an operator revokes, with their permits.
+  /// Ends the authentications that an operator or a viewer revokes, together with their permits.
+  ///
+  /// The audit entry is written only if an authentication ended: of two equal requests, only one is in the log.
   ///
   /// - Returns: the authentications that ended.
   func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
 
-  /// Ends sign-ins of an account that exceed its limit after a new one was made.
+  /// Ends sign-ins of an account after a new one has exceeded the account's limit.
   ///
-  /// - Returns: the authentications that ended. Each one has got a line in the audit log.
+  /// - Returns: the authentications that ended. An audit line is written for each one.
   func makeRoom(
     besides new: AuthenticationRecord, _ room: SignInRoom,
     audit line: @escaping @Sendable (AuthenticationRecord) -> AuditEntry, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
-  /// The unexpired authentications, sorted by id.
+  /// Lists the unexpired authentications, sorted by id.
   ///
-  /// Accounts, integrations and row keys are not checked. An app's sign-in is left out when the box's sign-in that it
-  /// depends on has ended or the viewer does not let the app use it any more.
+  /// Accounts, integrations and row keys are not checked. An app's sign-in that depends on a box's sign-in is left out
+  /// when the latter has ended, or when the viewer does not let the app use it any more.
   func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
@@ -70,23 +73,25 @@ public protocol AuthenticationStore: Sendable {
   /// The number of boxes with an unexpired authentication, counted without verifying the rows, for the metrics.
   func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int
 
-  /// Sets the name of a screen that a viewer or operator chose; nil removes it.
+  /// Sets the name that a viewer or operator chose for a screen; nil removes the name.
+  ///
+  /// The audit entry is written only if the name changed.
   func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
 
-  /// The names of those of these screens that have one.
+  /// The names of these screens; screens without a name have no entry.
   func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String]
 }
 
 extension AuthenticationStore {
-  /// For reads by the service itself: does not compare owners.
+  /// Reads a sign-in on behalf of the service itself, whatever owner the sign-in has.
   public func pickUp(
     requestor: RequestorID, device: DeviceHash, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
     try await pickUp(requestor: requestor, device: device, of: nil, awaitsDelivery: awaitsDelivery, at: now)
   }
 
-  /// For sign-outs by the service itself: does not compare owners.
+  /// Signs a device out on behalf of the service itself, whatever owner its sign-in has.
   public func signOut(requestor: RequestorID, device: DeviceHash, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {

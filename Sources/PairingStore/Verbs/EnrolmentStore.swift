@@ -1,17 +1,17 @@
 public import RegentPairing
 
-/// Invitations that boxes redeem for key pairs of their own.
+/// The part of the store for invitations with which boxes get key pairs of their own.
 public protocol EnrolmentStore: Sendable {
-  /// Stores a new invitation.
+  /// Stores a new invitation for boxes.
   ///
   /// - Throws: `notFound` when there is no such requestor, `codeTaken` when the id is in use, `tooManyLiveCodes` when
   ///   the requestor has ``EnrolmentRecord/mostOfRequestor`` valid invitations.
   func invite(_ enrolment: EnrolmentRecord, audit entry: AuditEntry?, at now: Instant) async throws(StoreError)
 
-  /// The invitation, if it has not expired.
+  /// Reads a box invitation; nil when it has expired or does not exist.
   func enrolment(_ id: EnrolmentID, at now: Instant) async throws(StoreError) -> EnrolmentRecord?
 
-  /// All valid invitations, oldest first.
+  /// All valid box invitations, oldest first.
   func enrolments(at now: Instant) async throws(StoreError) -> [EnrolmentRecord]
 
   /// Gives a box a key pair of its own and counts the use of the invitation, in one transaction.
@@ -25,7 +25,7 @@ public protocol EnrolmentStore: Sendable {
     _ id: EnrolmentID, box: String, with pair: KeyPair, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> KeyPair
 
-  /// Ends an invitation.
+  /// Ends a box invitation.
   ///
   /// The key pairs that boxes got with it stay.
   ///

@@ -1,16 +1,15 @@
 public import RegentPairing
 
-/// OAuth clients, and the grants that viewers gave them.
+/// The part of the store for OAuth clients and the grants that viewers gave them.
 public protocol GrantStore: Sendable {
   /// A counter that increases with every change that may end a client, a grant or a record that they depend on.
   ///
-  /// It increases before the verb that made the change returns.
-  ///
-  /// A record that was read after the counter stays valid while the counter is unchanged and the record has not
-  /// expired. Nil for a store that other processes write to as well: there only a new read can tell.
+  /// It increases before the operation that made the change returns. If a reader takes the counter's value first and
+  /// then reads a record, the record stays valid while the counter keeps that value and the record has not expired. The
+  /// counter is nil if other processes write to the store, because then only a new read can tell.
   var standingMark: UInt64? { get }
 
-  /// Stores a new client, or replaces the record that the caller has read.
+  /// Stores a new OAuth client, or replaces the record that the caller has read.
   ///
   /// Guarantees: the requestor exists, and so does the application of a client with a software statement, not revoked.
   /// The requestor has no more clients of the same origin than `room` allows; if necessary, a client that never paired
@@ -21,14 +20,14 @@ public protocol GrantStore: Sendable {
     at now: Instant
   ) async throws(StoreError)
 
-  /// The client, unless the application of its software statement is revoked.
+  /// Reads an OAuth client; nil when it does not exist or the application of its software statement is revoked.
   func oauthClient(_ id: ClientID) async throws(StoreError) -> OAuthClientRecord?
 
-  /// Clients, sorted by id.
+  /// Lists OAuth clients, sorted by id.
   func oauthClients(of requestor: RequestorID?, after id: ClientID?, limit: Int)
     async throws(StoreError) -> [OAuthClientRecord]
 
-  /// Removes a client and ends its grants, with the sign-ins that they use.
+  /// Removes an OAuth client and ends its grants, with the sign-ins that they use.
   ///
   /// - Returns: the sign-ins that ended.
   /// - Throws: `notFound`.
@@ -44,7 +43,9 @@ public protocol GrantStore: Sendable {
   /// - Throws: `notInForce`, `notFound`.
   func keep(_ grant: GrantRecord, at now: Instant) async throws(StoreError) -> GrantRecord
 
-  /// Stores the next generation of a grant, unless the stored one has moved on already.
+  /// Stores the next generation of a grant after its refresh token was exchanged.
+  ///
+  /// It changes nothing if the stored grant already has that generation or a later one.
   ///
   /// Guarantees: the same as for ``keep(_:at:)``. Of several competing calls one is stored and returned to all.
   /// - Returns: the grant as stored.
@@ -53,29 +54,29 @@ public protocol GrantStore: Sendable {
 
   /// Like ``rotate(_:at:)``, for a grant that ``grant(_:at:)`` has just returned.
   ///
-  /// When the version shows that nothing has changed since, the store skips the repeated reads.
+  /// When `seen` shows that nothing has changed since, the store skips the repeated reads.
   func rotate(_ grant: GrantRecord, seen: GrantVersion?, at now: Instant) async throws(StoreError) -> GrantRecord
 
-  /// Stores the longer idle time of a grant.
+  /// Extends the idle time of a grant.
   ///
-  /// Does nothing when the grant was used since the caller read it, or has ended.
+  /// Does nothing when the client has used the grant since the caller read it, or when the grant has ended.
   ///
   /// It does not check whether the grant is valid: it is called for clients that tried to refresh while an operator had
   /// paused their sign-in.
   func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError)
 
-  /// The grant, if it, its client and its sign-in have not ended.
+  /// Reads a grant; nil when the grant, its client or its sign-in has ended.
   ///
   /// - Throws: `notInForce` when account, integration or row key are not valid any more.
   func grant(_ id: GrantID, at now: Instant) async throws(StoreError) -> ValidGrant?
 
-  /// The unexpired grants, sorted by id.
+  /// Lists the unexpired grants, sorted by id.
   ///
   /// Accounts, integrations and row keys are not checked.
   func grants(_ filter: GrantFilter, after id: GrantID?, limit: Int, at now: Instant)
     async throws(StoreError) -> [GrantRecord]
 
-  /// Ends grants, with the sign-ins that they use and the permits of these.
+  /// Ends grants, together with the sign-ins that they use and the permits of these sign-ins.
   ///
   /// - Returns: the sign-ins that ended.
   func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
@@ -83,10 +84,12 @@ public protocol GrantStore: Sendable {
 }
 
 extension GrantStore {
-  /// Nil: by default a store assumes that other processes write to its database.
+  /// Nil, because by default a store assumes that other processes write to its database.
   public var standingMark: UInt64? { nil }
 
-  /// By default a store repeats all reads.
+  /// Repeats all reads and ignores `seen`.
+  ///
+  /// A store with a change counter overrides it.
   public func rotate(
     _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
   ) async throws(StoreError) -> GrantRecord {

@@ -1,11 +1,13 @@
 public import RegentPairing
 
-/// Counts failed sign-ins on disk, so that a restart does not give an attacker new tries.
+/// The part of the store that counts failed sign-ins.
+///
+/// It counts on disk, so that a restart does not give an attacker new tries.
 public protocol LoginFailureStore: Sendable {
-  /// The failures that are counted for an account or source address.
+  /// The failed sign-ins that are counted for an account or source address.
   func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures?
 
-  /// Counts one more failure (``LoginThrottle/adding(to:at:)``).
+  /// Counts one more failed sign-in (``LoginThrottle/adding(to:at:)``).
   ///
   /// Counters are deleted when there are too many. A subject without a counter therefore starts with the highest count
   /// among the deleted ones (``LoginThrottle/others(_:forgetting:at:)``), if ``LoginSubject/inherits`` is true.
@@ -22,26 +24,27 @@ public protocol LoginFailureStore: Sendable {
   /// - Returns: nil when the subject must wait (``LoginThrottle/pause(after:free:at:)``).
   func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry?
 
-  /// Undoes the count of an attempt that was no failure (``LoginThrottle/givingBack(_:from:)``).
+  /// Takes back the count of a sign-in attempt that turned out to be no failure
+  /// (``LoginThrottle/givingBack(_:from:)``).
   func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError)
 
-  /// Deletes the failures of a subject after a successful sign-in.
+  /// Deletes the count of failed sign-ins of a subject, after it has signed in successfully.
   func clearLoginFailures(of subject: LoginSubject) async throws(StoreError)
 }
 
-/// What failures are counted for.
+/// The account, source address or pair of both for which failed sign-ins are counted.
 public enum LoginSubject: Hashable, Sendable {
-  /// An account name, whether the account exists or not.
+  /// Failed sign-ins are counted for an account name, whether the account exists or not.
   case account(ProviderID, AccountName)
-  /// An account name together with the source address of the attempts.
+  /// Failed sign-ins are counted for an account name together with the source address of the attempts.
   case accountFrom(SourceKey, ProviderID, AccountName)
-  /// A source address.
+  /// Failed sign-ins are counted for a source address.
   case source(SourceKey)
 
   /// Whether a subject without a counter starts with the highest count among deleted counters.
   ///
-  /// False for an account from one source: this counter delays after five failures, so a viewer who mistypes once would
-  /// wait because of an attack by others. The counters of the account and of the source still delay an attacker whose
-  /// counter was deleted.
+  /// False for the counter of an account from one source address: it delays after five failures, so a viewer who
+  /// mistypes once would wait because of an attack by others. An attacker whose counter was deleted is still delayed by
+  /// the counter of the account and that of the source.
   public var inherits: Bool { if case .accountFrom = self { false } else { true } }
 }

@@ -1,6 +1,6 @@
 public import RegentPairing
 
-/// What the nodes of one service tell each other through the database that they share.
+/// The part of the store through which the nodes of one service (processes on one database) tell each other of changes.
 public protocol NodeStore: Sendable {
   /// Whether other processes write to this store while it is open.
   ///
@@ -14,34 +14,35 @@ public protocol NodeStore: Sendable {
 
   /// The present end of the change log.
   ///
-  /// Later changes by other nodes lie behind this position.
+  /// Later changes by other nodes come after this position.
   func endOfChanges() async throws(StoreError) -> ChangePosition
 
-  /// The changes by other nodes behind a position.
+  /// The changes by other nodes after a position in the change log.
   ///
-  /// When there are none, waits for one, up to `span`.
+  /// When there are none, it waits for one, up to `span`.
   ///
-  /// Guarantees: a verb that has returned on another node is contained, and what it wrote can be read.
+  /// Guarantees: if a store operation has returned on another node, its changes are in the result or came before the
+  /// position, and what it wrote can be read.
   func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage
 
-  /// Tells the other nodes which nonces were accepted here.
+  /// Tells the other nodes which nonces of signed requests this node has accepted.
   ///
-  /// Durability is not needed, because a nonce matters only for minutes.
+  /// The nonces need not survive a crash of the database, because they matter only for minutes.
   ///
-  /// `told` is called once, on any thread, when other nodes can read the nonces or there is no other node. It must not
-  /// block. It is a callback because many thousand requests a second share one batch, and waking a task for each batch
-  /// costs a node more than the sharing itself.
+  /// `told` is called once, on any thread, when other nodes can read the nonces or when there is no other node. It must
+  /// not block. It is a callback because many thousand requests a second share one batch, and waking a task for each
+  /// request costs a node more than the sharing itself.
   func share(_ nonces: [UsedNonce], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void)
 
-  /// Tells the other nodes about wrong guesses here.
+  /// Tells the other nodes about wrong guesses of secrets at this node.
   ///
-  /// A node that starts also gets those of the last ten minutes.
+  /// A node that starts also gets the guesses of the last ten minutes.
   func share(_ guesses: [WrongGuess], _ told: @escaping @Sendable (Result<Void, StoreError>) -> Void)
 
-  /// Those of these registrations that are still stored.
+  /// Reads the registrations with these ids; omits those that are no longer stored.
   func registrations(_ ids: [RegistrationID], at now: Instant) async throws(StoreError) -> [RegistrationRecord]
 
-  /// Expires a code before a client is told that it has expired.
+  /// Expires a code in the store before the service tells a client that the code has expired.
   ///
   /// Another node, whose clock may be behind, could be approving the code at this moment.
   ///
@@ -51,19 +52,19 @@ public protocol NodeStore: Sendable {
   /// - Returns: the registration as it is now; nil when it is not stored any more.
   func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord?
 
-  /// The stored registration with this code.
+  /// Reads the registration that has this code; nil when none is stored.
   func registration(under code: CodeHash, at now: Instant) async throws(StoreError) -> RegistrationRecord?
 
-  /// The registration that determines the response to a device: its pending one, else its newest.
+  /// Of a device's registrations, the one that determines the response to the device: its pending one, else its newest.
   func registration(of device: DeviceHash, at requestor: RequestorID, at now: Instant)
     async throws(StoreError) -> RegistrationRecord?
 
-  /// The number of pending codes, of all nodes together.
+  /// The number of pending registration codes of all nodes together.
   func liveCodes(at now: Instant) async throws(StoreError) -> Int
 
-  /// Takes or keeps a duty for a time.
+  /// Assigns a duty (a task that one node performs for the cluster) to this node for a time, or extends that time.
   ///
-  /// One node at a time has it.
+  /// One node at a time has a duty.
   ///
   /// - Returns: whether this node has the duty.
   func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at now: Instant) async throws(StoreError) -> Bool
@@ -71,12 +72,12 @@ public protocol NodeStore: Sendable {
   /// The nodes that reported within the last day, sorted by name; empty for a store with a single process.
   func nodes() async throws(StoreError) -> [NodeRecord]
 
-  /// Sets the report of this node.
+  /// Stores the report in which this node states its condition to the other nodes.
   ///
   /// - Returns: the state of the cluster as of the last heartbeat.
   func report(_ said: String) async throws(StoreError) -> ClusterStatus
 
-  /// Gives a node an instruction of the operators, or withdraws it with nil.
+  /// Stores an operator's instruction for a node; nil withdraws it.
   ///
   /// - Returns: false when there is no such node.
   func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool
@@ -85,12 +86,12 @@ public protocol NodeStore: Sendable {
 extension NodeStore {
   public var awaitsStandby: Bool { false }
 
-  /// Tells the other nodes, and waits until they can read it.
+  /// Tells the other nodes which nonces this node has accepted, and waits until they can read them.
   public func share(_ nonces: [UsedNonce]) async throws(StoreError) {
     try await withCheckedContinuation { told in share(nonces) { told.resume(returning: $0) } }.get()
   }
 
-  /// Tells the other nodes, and waits until they can read it.
+  /// Tells the other nodes about wrong guesses at this node, and waits until they can read them.
   public func share(_ guesses: [WrongGuess]) async throws(StoreError) {
     try await withCheckedContinuation { told in share(guesses) { told.resume(returning: $0) } }.get()
   }

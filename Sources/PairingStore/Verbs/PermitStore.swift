@@ -1,11 +1,11 @@
 public import RegentPairing
 
-/// Permits, and the use of temporary passes.
+/// The part of the store for permits (stored permissions to play a resource) and for the use of temporary passes.
 public protocol PermitStore: Sendable {
   func permit(_ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant)
     async throws(StoreError) -> PermitLookup
 
-  /// Stores a permit, unless a valid one is nearly as good (``Permit/isWorthWriting(over:at:)``).
+  /// Stores a permit, unless a valid stored permit is nearly as good (``Permit/isWorthWriting(over:at:)``).
   ///
   /// Guarantees: the authentication exists and has not expired, and the permit does not outlive it. Simultaneous
   /// callers get the same permit. At most `most` permits are kept for one authentication: a new one replaces the
@@ -14,30 +14,30 @@ public protocol PermitStore: Sendable {
   /// - Throws: `notFound`, `notInForce`.
   func record(_ permit: Permit, keeping most: Int, at now: Instant) async throws(StoreError) -> Permit
 
-  /// Opens a resource with the temporary pass of an authentication, and stores the permit.
+  /// Uses the temporary pass of an authentication for a resource, and stores the permit.
   ///
-  /// Guarantees: the pass is looked up by device and by identity, and the uses of both count. The first opening starts
-  /// the time of the pass. A resource counts once. Permit and authentication end with the pass. Simultaneous calls
-  /// never open more different resources than the pass allows. The number of permits is limited as in
-  /// ``record(_:keeping:at:)``.
+  /// Guarantees: the pass is looked up by device and by identity, and the uses of both count. The first use for a
+  /// resource starts the time of the pass. A resource counts once. Permit and authentication end with the pass.
+  /// Simultaneous calls never open more different resources than the pass allows. The number of permits is limited as
+  /// in ``record(_:keeping:at:)``.
   /// - Throws: `notFound`, `notInForce`, `pass`.
   func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit
 
-  /// What has been used of a pass by the device and by the identity.
+  /// What the device and the identity have used of a temporary pass.
   func temporaryPass(
     requestor: RequestorID, provider: ProviderID, device: DeviceHash, identity: IdentityHash?
   ) async throws(StoreError) -> TemporaryPassUse
 
-  /// The stored uses of passes, used up or not, sorted, from behind `last`.
+  /// Lists the stored uses of temporary passes after `last`, sorted, including passes that are used up.
   ///
   /// A nil requestor or provider stands for all.
   func temporaryPasses(
     requestor: RequestorID?, provider: ProviderID?, after last: TemporaryPassCursor?, limit: Int
   ) async throws(StoreError) -> [TemporaryPassRecord]
 
-  /// Resets temporary passes, and ends the authentications and permits that they opened.
+  /// Resets temporary passes, and ends the authentications and permits that devices got with them.
   ///
   /// - Returns: the number of deleted pass records.
   @discardableResult
@@ -48,12 +48,12 @@ public protocol PermitStore: Sendable {
 }
 
 extension PermitStore {
-  /// Keeps the usual number of permits.
+  /// Stores a permit and keeps at most the default number of permits for its sign-in.
   public func record(_ permit: Permit, at now: Instant) async throws(StoreError) -> Permit {
     try await record(permit, keeping: Permit.mostOfSignIn, at: now)
   }
 
-  /// Keeps the usual number of permits.
+  /// Uses a temporary pass for a resource, and keeps at most the default number of permits for the given sign-in.
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, at now: Instant
   ) async throws(StoreError) -> Permit {
@@ -61,12 +61,12 @@ extension PermitStore {
   }
 }
 
-/// Which uses of temporary passes an operator resets.
+/// Which records of used temporary passes an operator resets.
 public enum TemporaryPassReset: Hashable, Sendable {
-  /// The uses of one device, with any identity.
+  /// Resets what one device has used of temporary passes, with any identity.
   case device(DeviceHash)
-  /// The uses of one identity, on any device.
+  /// Resets what one identity has used of temporary passes, on any device.
   case identity(IdentityHash)
-  /// All uses.
+  /// Resets all use of temporary passes.
   case all
 }

@@ -1,8 +1,8 @@
 public import RegentPairing
 
-/// Boxes whose account signs their apps in (single sign-on).
+/// The part of the store for boxes whose signed-in account signs their apps in (single sign-on).
 public protocol PlatformStore: Sendable {
-  /// Stores the key of a box.
+  /// Stores the public key that a box enrols for single sign-on.
   ///
   /// It replaces an earlier key of the same sign-in, so that a box that lost its key can enrol again.
   ///
@@ -10,37 +10,40 @@ public protocol PlatformStore: Sendable {
   /// - Throws: `notInForce`, `notFound`.
   func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError)
 
-  /// A box whose sign-in has not ended.
+  /// Reads a box whose sign-in has not ended.
   ///
   /// Account, integration and row key are not checked.
   func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord?
 
   /// Exchanges a box's assertion for an app's sign-in.
   ///
-  /// Guarantees, in one transaction: the request was not answered before; the box has the key that signed; the box's
-  /// own sign-in is valid and at the requested provider; the viewer did not refuse the app; the integration is enabled,
-  /// allows single sign-on and is not degraded; the provider supports it; the account is valid. The new sign-in has the
-  /// box's as its parent and does not outlive it. A valid regular sign-in of the device is left unchanged and returned
-  /// instead.
+  /// Guarantees, in one transaction: the request was not answered before. The box has the key that signed the
+  /// assertion, and its own sign-in is valid and at the requested provider. The viewer did not refuse the app. The
+  /// integration is enabled, allows single sign-on and is not in degradation. The provider supports single sign-on, and
+  /// the account is valid.
+  ///
+  /// The new sign-in depends on the box's and does not outlive it. If the device has a valid regular sign-in, that one
+  /// is left unchanged and returned.
   /// - Throws: `exchange`, `notInForce`, `notFound`.
   func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn
 
-  /// Stores a viewer's decision, or the question of an app, by the rules of ``PermissionChange``.
+  /// Stores a viewer's decision about an app on a box, or the question of the app, by the rules of
+  /// ``PermissionChange``.
   ///
   /// The audit line is written only when the decision changes.
   ///
   /// - Returns: whether this decision is the valid one now.
-  /// - Throws: `notFound` when the box has as many decisions as are kept.
+  /// - Throws: `notFound` when the box already has the maximum number of decisions.
   func decide(
     _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool
 
-  /// The decisions about the apps of a box.
+  /// The viewer's decisions about the apps of a box.
   func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord]
 
-  /// The boxes with an unexpired sign-in, sorted by id, with the apps that are signed in through them.
+  /// Lists the boxes with an unexpired sign-in, sorted by id, with the apps that are signed in through them.
   func boxes(after id: BoxID?, limit: Int, at now: Instant) async throws(StoreError) -> [BoxOverview]
 
-  /// The sign-ins of apps that depend on a box's sign-in.
+  /// Lists the sign-ins of apps that depend on this sign-in of a box.
   func children(of parent: AuthenticationID, at now: Instant) async throws(StoreError) -> [AuthenticationRecord]
 }

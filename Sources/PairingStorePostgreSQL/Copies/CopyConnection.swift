@@ -3,20 +3,22 @@ import RegentPlatform
 
 /// Connects to a server to copy a whole database, and can keep services from it meanwhile.
 enum CopyConnection {
-  /// The longest time for one query.
+  /// The longest time for one query of a copy.
   ///
-  /// The first query of a table may have to sort it.
+  /// The first query of a table may have to sort the whole table.
   static let patience = Duration.seconds(60)
-  /// How long the lock of a service that has just ended may still be held, because its server notices the end late.
+  /// How long the lock of a service that has just ended may still be held.
+  ///
+  /// The PostgreSQL server notices the end late.
   private static let linger = Duration.seconds(2)
 
-  /// Connects.
+  /// Connects to a server for copying.
   ///
-  /// With `isAlone` it throws while a service uses the database, and keeps other services out until it is closed.
+  /// With `isAlone` it throws while a service uses the database, and keeps services out until the connection is closed.
   static func open(_ server: ConnectionSettings, isAlone: Bool) throws -> Connection {
     var settings = server
     settings.applicationName = "regent copy"
-    // A slow disk that receives the copy must not make the server end the idle transaction.
+    // Writing the copy to a slow disk may take long. The server must not end the idle transaction meanwhile.
     settings.session["idle_in_transaction_session_timeout"] = "0"
     let end = Clocks.bootNanoseconds() + linger.wholeNanoseconds
     while true {
@@ -32,7 +34,7 @@ enum CopyConnection {
     }
   }
 
-  /// Releases the locks before closing, so that the next connection does not find the database in use.
+  /// Releases the locks before it closes the connection, so that the next connection does not find the database in use.
   static func close(_ connection: Connection) {
     guard connection.isOpen else { return }
     let deadline = Deadline.after(linger)

@@ -1,14 +1,14 @@
 public import PostgreSQL
 
-/// Why a database could not be copied or filled.
+/// Why a database could not be copied, or could not be filled with a copy.
 public enum CopyFailure: Error, Hashable, Sendable {
-  /// The database has no tables.
+  /// The database to copy has no tables.
   case nothingThere
   /// The table to fill already has rows.
   case notEmpty(table: String)
-  /// The server refuses a row of this table.
+  /// The server refuses a row of the copy for this table.
   case refusedRow(table: String, PostgreSQLError)
-  /// A COMMIT was sent and its result could not be found out.
+  /// A COMMIT was sent, and whether it succeeded could not be found out.
   case unknown(PostgreSQLError?)
 
   public var message: String {
@@ -22,7 +22,7 @@ public enum CopyFailure: Error, Hashable, Sendable {
     }
   }
 
-  /// What the operator can do about it.
+  /// What the operator can do about the failure.
   public var hint: String {
     switch self {
     case .nothingThere:

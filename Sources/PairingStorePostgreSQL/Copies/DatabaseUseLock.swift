@@ -1,19 +1,17 @@
 import PostgreSQL
 import RegentSQL
 
-/// An advisory lock that keeps services and copies of the whole database apart.
+/// An advisory lock that keeps services from using a database while a copy needs it for itself.
 ///
-/// Services hold it shared; a copy that needs the database for itself holds it exclusively.
-///
-/// It ends with its connection. Behind a pooler in transaction mode it lasts until the pooler closes the server
-/// connection, so copies must connect without a pooler.
+/// Services hold the lock shared; such a copy holds it exclusively. The lock ends with its connection. Behind a pooler
+/// in transaction mode it lasts until the pooler closes the server connection, so copies must connect without a pooler.
 enum DatabaseUseLock {
   private static let lock = AdvisoryLock.use
 
   /// Takes the shared lock, on the connection over which a service writes.
   ///
-  /// If a role that may not write the tables blocks the lock, the service goes on without it. A copy then recognizes
-  /// the service by its row in the table `node`.
+  /// If the lock is blocked by a role that may not write the tables, the service goes on without the lock. A copy then
+  /// recognizes the service by its row in the table `node`.
   static func share(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     try take("SELECT pg_try_advisory_lock_shared(\(part: lock.key))", connection, alone: true, by: deadline) { others in
       guard others.contains(where: \.counts) else { return nil }
@@ -30,7 +28,7 @@ enum DatabaseUseLock {
     }
     try take("SELECT pg_try_advisory_lock(\(part: lock.key))", connection, alone: false, by: deadline) { others in
       guard !others.contains(where: \.counts), let stranger = others.first else { return refusal() }
-      // Without the lock a copy must not start, because services that start meanwhile would not notice it.
+      // Without the lock a copy must not start, because services that start meanwhile would not notice the copy.
       return PostgreSQLError(
         .refused, "\(stranger.words), which may not write here, holds the lock that keeps services from a copy",
         hint: "end it: \(stranger.ending); then allow only the service to connect to the database")
@@ -42,7 +40,7 @@ enum DatabaseUseLock {
 
   /// Whether a service has reported itself in the table `node`.
   ///
-  /// A service that has not written since its connection broke holds no lock.
+  /// This finds a service whose connection broke and that has not written since: it holds no lock.
   private static func hasNode(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
     let table = try connection.run("SELECT to_regclass('node') IS NOT NULL", by: deadline)
     guard try table.first?.integer(0) == 1 else { return false }
@@ -51,7 +49,7 @@ enum DatabaseUseLock {
     return !nodes.isEmpty
   }
 
-  /// Closes the connection if it cannot get the lock.
+  /// Takes a lock, and closes the connection if that fails.
   ///
   /// `refusal` may return nil when the caller can do without the lock.
   private static func take(
@@ -65,7 +63,7 @@ enum DatabaseUseLock {
           if let error = refusal(others) { throw error }
           return
         }
-        // The lock was released between the two queries.
+        // The other holder released the lock between the two queries.
         CopyConnection.pause()
       }
     } catch {

@@ -15,12 +15,14 @@ public final class ServerFilling: @unchecked Sendable {
   private let connection: Connection
   private let settings: ConnectionSettings
   private static let patience = CopyConnection.patience
-  /// The number of rows in one statement.
+  /// The number of rows that one INSERT writes.
   ///
-  /// One round trip sends several statements.
+  /// One round trip sends several of these.
   private static let rowsInStatement = 32
 
-  /// Connects, creates the tables if there are none, and throws if they contain rows.
+  /// Connects to the database to fill, and creates the tables if it has none.
+  ///
+  /// Throws if the tables contain rows.
   ///
   /// - Throws: `CopyFailure`, `SchemaFailure`, `PostgreSQLError` (also when a service uses the database).
   public init(_ server: ConnectionSettings) throws {
@@ -42,13 +44,13 @@ public final class ServerFilling: @unchecked Sendable {
     }
   }
 
-  /// Inserts rows unchanged.
+  /// Inserts rows of the copied store unchanged.
   public func take(_ part: CopiedRows) throws {
     precondition(Tables.names.contains(part.table), "no table of a store: \(part.table)")
     var statements: [SQL] = []
     var rest = part.rows[...]
     while !rest.isEmpty {
-      // Only two statement lengths, because the server has to parse each different text.
+      // An INSERT has one of two lengths, because the server must parse each different SQL text anew.
       let some = rest.count >= Self.rowsInStatement ? rest.prefix(Self.rowsInStatement) : rest.prefix(1)
       rest = rest.dropFirst(some.count)
       let places = "(" + part.columns.map { _ in "?" }.joined(separator: ", ") + ")"
@@ -64,7 +66,7 @@ public final class ServerFilling: @unchecked Sendable {
     }
   }
 
-  /// Reads the written rows back, and verifies, counts and hashes them.
+  /// Reads the copied rows back from the server, and verifies, counts and hashes them.
   public func survey(masterKey: Secret, seen: @escaping @Sendable (Int) -> Void = { _ in }) throws -> StoreWalkResult {
     let context = ReadContext(within: connection, patience: Self.patience)
     let vault = try DataKeys.look(in: context, with: DataKeys.masterKey(masterKey))
@@ -74,10 +76,10 @@ public final class ServerFilling: @unchecked Sendable {
   /// Commits the copy.
   ///
   /// - Parameter mark: an audit line that is part of this copy and of no other.
-  /// - Throws: `PostgreSQLError` when certainly nothing was changed, `CopyFailure.unknown` when that could not be found
+  /// - Throws: `PostgreSQLError` when nothing was changed, `CopyFailure.unknown` when the outcome could not be found
   ///   out.
   public func commit(mark: CopyMark) throws {
-    // NULL makes the service count the pending codes with the next new code.
+    // With NULL the service counts the pending codes when it makes the next code.
     let count: SQL = "UPDATE cluster SET live_codes = NULL WHERE id = 1"
     switch connection.commit(after: [count], by: .after(Self.patience)) {
     case .committed: return
@@ -87,10 +89,10 @@ public final class ServerFilling: @unchecked Sendable {
     }
   }
 
-  /// Rolls the copy back.
+  /// Rolls the copy back, unless it was committed, and closes the connection.
   public func close() { CopyConnection.close(connection) }
 
-  /// Finds out whether a COMMIT without a response succeeded.
+  /// Finds out whether a COMMIT of a copy succeeded, after the connection broke before the response.
   private static func settle(_ server: ConnectionSettings, _ mark: CopyMark, after error: PostgreSQLError) throws
     -> Bool
   {
@@ -107,7 +109,7 @@ public final class ServerFilling: @unchecked Sendable {
 
   /// Whether the copy with this mark was committed and is durable.
   ///
-  /// Waits for a copy that is still in progress.
+  /// It waits for a copy that is still in progress.
   public static func isThere(_ mark: CopyMark, on server: ConnectionSettings) throws -> Bool {
     let deadline = Deadline.after(patience)
     let connection = try Connection.open(server, by: deadline)
@@ -127,7 +129,7 @@ public final class ServerFilling: @unchecked Sendable {
   }
 }
 
-/// Identifies one copy by an audit line that no other copy has.
+/// An audit line that identifies one copy, because no other copy has it.
 public struct CopyMark: Hashable, Sendable {
   public let action: String
   public let detail: String

@@ -48,8 +48,8 @@ public final class ServerSnapshot: @unchecked Sendable {
 
   /// Closes the database to all services, because its rows have been moved elsewhere.
   ///
-  /// Use it only with `isAlone`, so that nothing was written since the snapshot. Services that open the database later
-  /// report `state` as the reason.
+  /// Use it only on a snapshot with `isAlone`, so that nothing was written since the snapshot. Services that open the
+  /// database later report `state` as the reason.
   public func leave(_ state: String) throws {
     try connection.rollback(by: .after(Self.patience))
     try connection.begin(by: .after(Self.patience))
@@ -64,21 +64,21 @@ public final class ServerSnapshot: @unchecked Sendable {
     }
   }
 
-  /// The state of a database: “open” to services, or where its rows were moved to.
+  /// The stored state of a database: “open” when services may use it, otherwise the place to which its rows were moved.
   public static func state(of server: ConnectionSettings) throws -> String {
     let deadline = Deadline.after(patience)
     let connection = try Connection.open(server, by: deadline)
     defer { connection.close() }
     guard try Schema.isThere(connection, by: deadline) else { throw CopyFailure.nothingThere }
-    // `FOR UPDATE` waits for the end of a transaction that may still change the row, such as one with an unknown
-    // outcome.
+    // Another transaction, such as one with an unknown outcome, may still change the row. `FOR UPDATE` waits for its
+    // end.
     try connection.begin(by: deadline)
     let rows = try connection.run("SELECT state FROM cluster WHERE id = 1 FOR UPDATE", by: deadline)
     guard let state = try rows.first?.text(0) else { throw SchemaFailure.damaged("the row of “cluster” is missing") }
     return state
   }
 
-  /// Ends the snapshot.
+  /// Ends the snapshot and closes the connection.
   ///
   /// Services can use the database again.
   public func close() { CopyConnection.close(connection) }

@@ -1,14 +1,13 @@
-/// The notifications (`NOTIFY`) between nodes.
+/// The notifications (PostgreSQL's `NOTIFY`) between nodes.
 ///
-/// A notification says that there is something to read, and never what.
-///
-/// It is sent outside of the transactions that write, because a NOTIFY takes a lock of the whole server at its COMMIT.
+/// A notification only tells the other nodes to read the change log; it carries no data. It is sent outside of the
+/// transactions that write, because a NOTIFY takes a lock of the whole server at its COMMIT.
 enum Bell {
   static let channel: StaticString = "regent_news"
 
   enum Meaning: String {
     case news
-    /// A node tests whether it receives its own notifications.
+    /// A notification with which a node tests whether it receives its own notifications.
     case trial
   }
 
@@ -25,10 +24,10 @@ enum Bell {
 
 /// How a node learns of the changes that other nodes write.
 public enum Wakeups: String, Hashable, Sendable, CaseIterable {
-  /// By LISTEN, with an additional query every quarter of a second.
+  /// The node learns of changes by LISTEN, with an additional query every quarter of a second.
   case bell
-  /// By a query every 20 ms.
+  /// The node learns of changes by a query every 20 ms.
   ///
-  /// For connections without LISTEN: a pooler that gives each transaction another connection.
+  /// For connections on which LISTEN does not work, because a pooler gives each transaction another server connection.
   case poll
 }

@@ -2,7 +2,9 @@ import PairingStore
 import PostgreSQL
 import RegentPlatform
 
-/// The thread that learns of other nodes' changes: it waits for notifications and reads the change log.
+/// The thread that learns of other nodes' changes.
+///
+/// It waits for notifications and reads the change log.
 // @unchecked Sendable, because:
 // 1. it is made before its thread starts, which orders memory;
 // 2. only that thread calls `serve`, and no other code accesses its properties.
@@ -14,48 +16,55 @@ final class ChangeListener: @unchecked Sendable {
   private let deafness: Condition
   private let flood: Condition
   private let usesBell: Bool
-  /// The notifications since the last query, and how many of them had an invalid payload.
+  /// The number of notifications since the last query of the change log, and how many of them had an invalid payload.
   private var rings = (all: 0, strange: 0)
-  /// Until then this node does not listen, because an attacker floods it with notifications.
+  /// The time until which this node does not listen for notifications, because an attacker floods it with them.
   private var quietUntil: UInt64 = 0
   private let floodPause: UInt64
   /// The connection that executes LISTEN.
   private var listener: Connection?
   private var listensSince: UInt64 = 0
-  /// When this node's own notification was last received, and since when it waits to receive one.
+  /// The time at which this node last received its own test notification, and the time since which it has waited for
+  /// one.
   private var heard: UInt64 = 0
   private var rung: UInt64?
-  /// When another node's notification was last received.
+  /// The time at which another node's notification was last received.
   ///
   /// At the start another node is assumed to exist.
   private var heardOther = Clocks.monotonicNanoseconds()
-  /// The position and connection of the last query if it found no further entries, and when that query began.
+  /// The position in the change log up to which the last query read, and the connection of that query.
+  ///
+  /// Nil if the log has further entries after that position.
   private var looked: (upTo: ChangePosition, over: Connection)?
+  /// The time at which the last query of the change log began.
   private var lookedAt: UInt64 = 0
   private var isEnding: () -> Bool = { false }
 
-  /// The time between two queries while notifications arrive, and the shorter one while they do not.
+  /// The time between two queries of the change log while notifications arrive, and the shorter time while they do not.
   private let usualPause: UInt64
   private static let shortPause: UInt64 = 20_000_000
-  /// How long the thread may take to notice that it must end.
+  /// How long the thread may take to notice that it must end, in nanoseconds.
   private static let slice: UInt64 = 250_000_000
-  /// How often this node notifies itself as a test, and after how long without receiving it the node counts as deaf.
+  /// How often this node notifies itself as a test, in nanoseconds.
+  ///
+  /// A node that receives none of its own notifications for `deafAfter` counts as deaf.
   private static let trialPause: UInt64 = 500_000_000
   private static let deafAfter: UInt64 = 1_000_000_000
-  /// Each listening node notifies itself at least twice in this time.
+  /// The time after which a node without other nodes' notifications counts as the only node.
   ///
-  /// A node that receives no other's notification for so long is alone.
+  /// Each listening node notifies itself at least twice in this time.
   private static let aloneAfter: UInt64 = 1_500_000_000
   private static let alone: UInt64 = 1_500_000_000
-  /// The shortest time between two queries, however many nodes send notifications.
+  /// The shortest time between two queries of the change log, however many nodes send notifications.
   ///
-  /// Each node sends at most one in this time.
+  /// Each node sends at most one notification in this time.
   private static let leastPause: UInt64 = 2_000_000
-  /// More notifications than this between two queries are a flood: a node sends at most 500 a second, and other clients
-  /// have no reason to send any.
+  /// The number of notifications between two queries that counts as a flood.
+  ///
+  /// A node sends at most 500 a second, and other clients have no reason to send any.
   private static let mostRings = 10_000
   private static let mostStrange = 100
-  /// The maximum number of rows that one query reads.
+  /// The maximum number of rows that one query of the change log reads.
   private static let page = 1_000
 
   init(
@@ -91,8 +100,8 @@ final class ChangeListener: @unchecked Sendable {
     do {
       return try look(request, queue)
     } catch {
-      // Any role that may connect can send notifications. Closing the connection discards the queued ones, and the next
-      // connection does not listen.
+      // Any role that may connect can send notifications. Closing the connection discards those that are queued, and
+      // the next connection does not listen.
       guard link.isFlooded || isFlood else { throw error }
       link.close()
       (listener, rings) = (nil, (0, 0))
@@ -110,7 +119,7 @@ final class ChangeListener: @unchecked Sendable {
     while true {
       let connection = try listening()
       let hearsBell = listener === connection
-      // If everything has been read, wait for a notification instead of querying again.
+      // If the change log has been read to its end, wait for a notification instead of querying again.
       if !(hearsBell && mayWait && looked?.upTo == position && looked?.over === connection) {
         rest(until: lookedAt + Self.leastPause, queue)
         let page = try read(connection, after: position)
@@ -132,9 +141,9 @@ final class ChangeListener: @unchecked Sendable {
     _ = queue.wait(until: moment) { $0.isClosed ? true : nil }
   }
 
-  /// A connection that listens, if notifications are in use.
+  /// Returns a connection that listens for notifications, if this store uses them.
   private func listening() throws(PostgreSQLError) -> Connection {
-    // The connection may receive nothing because it is half open or a pooler's.
+    // A connection that is half open, or goes through a pooler, may receive nothing.
     if deafness.isSo, listener != nil, age(of: listensSince) > Self.deafAfter {
       link.close()
       listener = nil
@@ -144,15 +153,15 @@ final class ChangeListener: @unchecked Sendable {
     try connection.listen(to: Bell.channel, by: link.deadline)
     let now = Clocks.monotonicNanoseconds()
     (listener, listensSince, heard, rung) = (connection, now, now, now)
-    // Nodes that believed to be alone learn from this that another node listens.
+    // Nodes that took themselves for the only one learn from this notification that another node listens.
     announcer.ring(.trial)
     return connection
   }
 
-  /// Waits until another node has written something or the next query is due.
+  /// Waits until another node announces a change or the next query is due.
   private func wait(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) {
     let began = Clocks.monotonicNanoseconds()
-    // A notification may have arrived after the last query began.
+    // A notification may have arrived after the last query began, so receive it before deciding how long to wait.
     if try hear(connection, until: began) { return }
     if let rung, age(of: rung) > Self.deafAfter {
       deafness.note(true)
@@ -172,7 +181,7 @@ final class ChangeListener: @unchecked Sendable {
     return now > moment ? now - moment : 0
   }
 
-  /// Receives notifications.
+  /// Receives notifications until `end` or until another node announces a change.
   ///
   /// - Returns: whether another node announced a change.
   private func hear(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) -> Bool {
@@ -221,7 +230,7 @@ final class ChangeListener: @unchecked Sendable {
     var next = position
     let (changes, isWhole) = try readChanges(results[0], &next)
     let (nonces, guesses) = try readWords(results[1], &next)
-    // After a fail-over the database may lack changes that were read from the earlier primary.
+    // After a fail-over the new primary may lack changes that were read from the earlier one.
     let isSame = position.timeline == nil || position.timeline == link.timeline
     next.timeline = link.timeline
     let hasMore = results.contains { $0.count == Self.page }
@@ -233,7 +242,8 @@ final class ChangeListener: @unchecked Sendable {
     guard let cluster = rows.first else {
       throw SchemaFailure.damaged("the row of the table “cluster” is missing")
     }
-    // A moved database must not be read any further: it would still report sign-ins as valid that have ended elsewhere.
+    // A database whose rows were moved must not be read any further: it would still report sign-ins as valid that have
+    // ended elsewhere.
     try Schema.check(state: cluster.text(4), version: cluster.integer(5))
     let newest = try cluster.integer(0)
     let before = position.change
@@ -257,7 +267,7 @@ final class ChangeListener: @unchecked Sendable {
   }
 
   private func readWords(_ rows: Rows, _ position: inout ChangePosition) throws -> ([UsedNonce], [WrongGuess]) {
-    // Without a row no node has shared anything since the tables were made or the server crashed.
+    // The table has no row when no node has shared anything since the tables were made or the server crashed.
     guard let newest = try rows.first?.integer(0) else { return ([], []) }
     guard newest >= position.nonce else {
       position.nonce = 0
@@ -273,22 +283,22 @@ final class ChangeListener: @unchecked Sendable {
   }
 }
 
-/// A request for other nodes' changes.
+/// A caller that waits for other nodes' changes.
 struct PendingCatchUp: Sendable {
   let position: ChangePosition
-  /// The deadline, on the monotonic clock.
+  /// The caller's deadline, on the monotonic clock.
   let ends: UInt64
   let completion: @Sendable (Result<ChangePage, any Error>) -> Void
 }
 
-/// Changes of this store whose callers have all been told the outcome.
+/// The numbers of this store's changes whose callers have all been told the outcome.
 ///
-/// This node need not read them from the log.
+/// This node need not read these changes from the change log.
 final class ReportedChanges: Sendable {
   private let numbers = Locked(Set<Int64>())
-  /// Above this number they are forgotten, in case they are never read.
+  /// The maximum number of changes that are remembered, in case they are never read.
   ///
-  /// Then this node reads its own changes once more, which does no harm.
+  /// Above it all are forgotten. Then this node reads its own changes once more, which does no harm.
   private static let most = 10_000
 
   func note(_ number: Int64) {
@@ -298,7 +308,7 @@ final class ReportedChanges: Sendable {
     }
   }
 
-  /// Returns and removes the numbers up to `last`.
+  /// Removes and returns the numbers of the changes up to `last`.
   func take(upTo last: Int64) -> Set<Int64> {
     numbers.withLock { numbers in
       let taken = numbers.filter { $0 <= last }
@@ -312,8 +322,8 @@ extension ChangePage {
   fileprivate var isNothing: Bool { changes.isEmpty && nonces.isEmpty && guesses.isEmpty && isWhole }
 }
 
-/// A position holds three numbers: the position in the change log, the position in the nonces, and the timeline of the
-/// database (see ``Timelines``).
+/// On PostgreSQL a position holds three numbers: the position in the change log, the position in the shared nonces, and
+/// the timeline of the database (see ``Timelines``).
 extension ChangePosition {
   var change: Int64 {
     get { numbers[0] ?? 0 }

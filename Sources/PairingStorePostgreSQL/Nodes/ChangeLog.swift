@@ -2,9 +2,9 @@ import PairingStore
 import RegentEncodings
 import RegentPairing
 
-/// Encodes what nodes write for each other as text, one line for each item.
+/// Encodes the changes, nonces and guesses that nodes share as text, one line for each.
 ///
-/// Names contain no spaces or line feeds. The reader of an item trusts it only as a hint that it must read a row again.
+/// Names contain no spaces or line feeds. A change is only a hint for the reading node to read a row again.
 enum ChangeLog {
   static func text(of changes: Set<StoreChange>) -> String {
     let lines = changes.map { change in
@@ -19,7 +19,7 @@ enum ChangeLog {
     return lines.joined(separator: "\n")
   }
 
-  /// Decodes a text; nil when a part is unknown, because a later release may write further kinds.
+  /// Decodes changes of other nodes; nil when a line is unknown, because a later release may write further kinds.
   static func changes(in text: String) -> Set<StoreChange>? {
     var found: Set<StoreChange> = []
     for line in text.split(separator: "\n") {
@@ -49,15 +49,15 @@ enum ChangeLog {
 }
 
 extension ChangeLog {
-  /// Encodes wrong guesses, one line for each.
+  /// Encodes wrong guesses of secrets, one line for each.
   ///
-  /// Their time is the time of the table row.
+  /// No times are encoded, because the table row that holds them has a time.
   static func text(of guesses: [WrongGuess]) -> String {
     guesses.map { guess in
       let who =
         switch guess.kind {
         case .phone(nil): "phone"
-        // Encoded as hexadecimal, because an account name may contain spaces.
+        // The account name is encoded as hexadecimal, because it may contain spaces.
         case .phone(let viewer?):
           "phone \(viewer.provider.text) \(Hex.encode(Array((viewer.account?.text ?? "").utf8)))"
         case .app(let requestor): "app \(requestor.text)"
@@ -69,7 +69,7 @@ extension ChangeLog {
     }.joined(separator: "\n")
   }
 
-  /// Decodes the guesses of a row of this age, and skips invalid lines.
+  /// Decodes the wrong guesses from a table row of this age, and skips invalid lines.
   static func guesses(in text: String, age: Duration) -> [WrongGuess] {
     text.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ").map(String.init)
@@ -97,7 +97,7 @@ extension ChangeLog {
     }
   }
 
-  /// Encodes nonces, with one line for adjacent nonces of one key.
+  /// Encodes used nonces, with one line for adjacent nonces of the same key.
   ///
   /// It builds bytes directly, because a busy node writes and reads many thousands a second.
   static func text(of nonces: [UsedNonce]) -> String {
@@ -116,7 +116,7 @@ extension ChangeLog {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Decodes nonces and skips invalid ones.
+  /// Decodes used nonces and skips invalid ones.
   static func nonces(in text: String) -> [UsedNonce] {
     text.utf8.split(separator: UInt8(ascii: "\n")).flatMap { line -> [UsedNonce] in
       let words = line.split(separator: UInt8(ascii: " "))

@@ -3,8 +3,9 @@ import PostgreSQL
 import RegentPairing
 import RegentPlatform
 
-/// The thread that tells other nodes what happens here: heartbeats, notifications of commits, used nonces and wrong
-/// guesses, many items in one statement.
+/// The thread that tells other nodes what happens at this one.
+///
+/// It sends heartbeats, notifications of commits, used nonces and wrong guesses, many of them in one round trip.
 // @unchecked Sendable, because:
 // 1. `link` is made before the thread starts, which orders memory;
 // 2. only that thread calls `serve`, and no other code accesses `link`.
@@ -14,14 +15,16 @@ final class NodeAnnouncer: @unchecked Sendable {
     var words: [PendingBroadcasts] = []
     /// Nonces that were used while no other node was present.
     ///
-    /// They are sent with the next items.
+    /// They are sent with the next nonces or guesses.
     var kept: [UsedNonce] = []
     var isClosed = false
-    /// Whether the thread is pausing between two batches, so that it need not be woken.
+    /// Whether the thread is pausing between two batches.
+    ///
+    /// It then need not be woken.
     var isResting = false
     var isEmpty: Bool { bell == nil && words.isEmpty && (!isClosed || kept.isEmpty) }
 
-    /// Returns and removes everything that is to be sent.
+    /// Removes and returns everything that this thread must send.
     mutating func take() -> Orders {
       defer { (bell, words, kept) = (nil, [], []) }
       return self
@@ -34,39 +37,41 @@ final class NodeAnnouncer: @unchecked Sendable {
   private let onDisplaced: @Sendable (PostgreSQLError) -> Void
   private let arrived = Clocks.monotonicNanoseconds()
   private var nextBeat: UInt64 = 0
-  /// Until then, on the monotonic clock, no other node listens.
+  /// The time on the monotonic clock until which no other node listens.
   private let aloneUntil = Locked<UInt64>(0)
-  /// The report of this node, and the state of the cluster from the last heartbeat.
+  /// The text in which this node reports its state, and the state of the cluster from the last heartbeat.
   private let talk = Locked((said: "", heard: ClusterStatus()))
   private let rings: Bool
   /// Whether the server's notification queue is full.
   let muteness: Condition
-  /// Until then this node sends no notifications, because the queue was full.
+  /// The time until which this node sends no notifications, because the server's queue was full.
   private var muteUntil: UInt64 = 0
   private static let mutePause: UInt64 = 1_000_000_000
   /// Whether a COMMIT of any node waits for the standby.
   ///
-  /// This connection does not wait for the standby itself, so it can report that.
+  /// This connection's own COMMITs do not wait for the standby, so it can still report that.
   let awaitsStandby: Condition
   private let wallClock: @Sendable () -> Instant
   private let orders = Monitor(Orders())
-  /// The time between two notifications, because each briefly takes a lock of the whole server.
+  /// The time between two notifications in nanoseconds.
+  ///
+  /// They are limited because each briefly takes a lock of the whole server.
   private static let pause: UInt64 = 2_000_000
-  /// The maximum number of batches that may wait.
+  /// The maximum number of batches that may wait to be sent.
   ///
-  /// Above it, sharing fails.
+  /// Above it, sharing nonces and guesses fails.
   private static let most = 1_000
-  /// The maximum number of nonces that are kept while no other node is present.
+  /// The maximum number of nonces that are kept in memory while no other node is present.
   ///
-  /// Further ones are sent to the database.
+  /// Further nonces are sent to the database.
   private static let mostKept = 16_384
-  /// The maximum number of attempts to get the name, one every quarter of a second.
+  /// The maximum number of attempts to reserve the node's name, one every quarter of a second.
   ///
-  /// Together they take longer than the name of a crashed node is reserved.
+  /// Together they take longer than the name of a crashed node stays reserved.
   private static let turns = 25
 
   init(_ options: PostgreSQLStoreOptions, _ health: Health, lane: Int64) {
-    // Its writes need not survive a crash of the server.
+    // The writes over this connection need not survive a crash of the server.
     link = DatabaseLink(options, health, session: ["synchronous_commit": "off"])
     self.lane = lane
     presence = Presence(name: options.node, lane: lane, version: options.version)
@@ -77,9 +82,9 @@ final class NodeAnnouncer: @unchecked Sendable {
     wallClock = options.wallClock
   }
 
-  /// Sends a notification.
+  /// Queues a notification.
   ///
-  /// A pending test notification becomes one about a change.
+  /// A test notification that is still queued becomes one about a change.
   func ring(_ meaning: Bell.Meaning) {
     guard rings, meaning == .trial || !isAlone else { return }
     let isResting = orders.withLock { orders in
@@ -89,24 +94,25 @@ final class NodeAnnouncer: @unchecked Sendable {
     if !isResting { orders.wakeOne() }
   }
 
-  /// Records that no other node was heard until then; zero records that one was.
+  /// Records that no other node was heard, so that this one counts as alone until `moment`; zero records that one was
+  /// heard.
   func noteAlone(until moment: UInt64) {
     aloneUntil.withLock { $0 = moment }
     if moment == 0, orders.withLock({ !$0.kept.isEmpty }) { ring(.news) }
   }
 
-  /// Whether no other node would receive a notification: none has sent a notification or a heartbeat lately.
+  /// Whether no other node would receive a notification, because none has sent a notification or a heartbeat lately.
   private var isAlone: Bool {
     talk.withLock { $0.heard.serving == 1 } && Clocks.monotonicNanoseconds() < aloneUntil.withLock { $0 }
   }
 
-  /// Shares items with other nodes, within two milliseconds.
+  /// Shares nonces or guesses with other nodes, within two milliseconds.
   ///
   /// While no other node is present, nonces are kept until this node's next notification or for half a second. A node
-  /// that starts sends a notification, which makes this one send them.
+  /// that starts sends a notification, which makes this node send the kept nonces.
   func share(_ words: PendingBroadcasts) {
     if words.guesses.isEmpty, isAlone, keep(words.nonces) {
-      // Another node may have started before the nonces were kept.
+      // Another node may have started just before the nonces were kept, so it must be told now.
       if !isAlone { ring(.news) }
       return words.completion(.success(()))
     }
@@ -134,7 +140,7 @@ final class NodeAnnouncer: @unchecked Sendable {
     orders.wakeAll()
   }
 
-  /// Runs until it is closed and everything is sent.
+  /// Runs the thread until the announcer is closed and everything is sent.
   func serve() {
     while let due = next() {
       let began = Clocks.monotonicNanoseconds()
@@ -149,31 +155,32 @@ final class NodeAnnouncer: @unchecked Sendable {
         return orders.isClosed ? true : nil
       }
     }
-    // Frees the name, so that a new process with the same name need not wait. If that fails, the name is free after
-    // five seconds.
+    // Frees the node's name, so that a new process with the same name need not wait. If that fails, the name is free
+    // after five seconds.
     _ = try? link.run([presence.leave])
     link.close()
   }
 
-  /// Waits for the next items.
+  /// Waits for the next things to send.
   ///
-  /// Returns an empty value when a heartbeat is due, and nil when it is closed.
+  /// Returns an empty value when a heartbeat is due, and nil when the announcer is closed.
   private func next() -> Orders? {
     let told = orders.wait(until: nextBeat) { orders -> Orders?? in
       orders.isResting = false
       guard orders.isEmpty else { return .some(orders.take()) }
       return orders.isClosed ? .some(nil) : nil
     }
-    // Notifications may have stopped, so a heartbeat also sends the kept nonces.
+    // This is a heartbeat. It also sends the kept nonces, because notifications may not work.
     return told ?? .some(orders.withLock { $0.take() })
   }
 
-  /// Takes the node's name, before any other use of the database.
+  /// Reserves the node's name, before any other use of the database.
   ///
-  /// A process with this name that has just ended may hold it until the server notices.
+  /// A process with this name that has just ended may hold the name until the server notices.
   func arrive() throws(PostgreSQLError) {
     for turn in 1...Self.turns {
-      // Notify even if this node does not listen itself: a node that was alone then sends the nonces that it has kept.
+      // The notification is sent even if this node does not listen itself: a node that was alone then sends the nonces
+      // that it has kept.
       if try isTaken() {
         _ = try? link.run([Self.notify(Bell.payload(.news, from: lane))])
         return
@@ -186,7 +193,7 @@ final class NodeAnnouncer: @unchecked Sendable {
 
   /// Sends a heartbeat.
   ///
-  /// Returns whether this node has the name.
+  /// Returns whether the node's name is reserved for this node.
   private func isTaken() throws(PostgreSQLError) -> Bool {
     let (said, wish) = talk.withLock { ($0.said, $0.heard.instruction?.rawValue ?? "") }
     let age = Int64((Clocks.monotonicNanoseconds() - arrived) / 1_000_000)
@@ -206,7 +213,8 @@ final class NodeAnnouncer: @unchecked Sendable {
     return true
   }
 
-  /// Sets the report for the next heartbeat and returns the result of the last one.
+  /// Sets the text in which the next heartbeat reports this node's state, and returns the cluster's state from the last
+  /// heartbeat.
   func report(_ said: String) -> ClusterStatus {
     talk.withLock { talk in
       talk.said = said
@@ -219,8 +227,8 @@ final class NodeAnnouncer: @unchecked Sendable {
     do throws(PostgreSQLError) {
       if try !isTaken() { onDisplaced(presence.refusal) }
     } catch {
-      // The next heartbeat follows in a second. Operators learn of the outage from the reader's and the writer's
-      // connections.
+      // The error is ignored: the next heartbeat follows in a second, and operators learn of an outage from the
+      // reader's and the writer's connections.
     }
   }
 
@@ -233,9 +241,9 @@ final class NodeAnnouncer: @unchecked Sendable {
     let (nonces, guesses) = (due.kept + due.words.flatMap(\.nonces), due.words.flatMap(\.guesses))
     let hasWords = !nonces.isEmpty || !guesses.isEmpty
     if hasWords {
-      // The row of `nonce_count` is locked until the COMMIT, so numbers become visible in ascending order. After a
-      // crash of the server, which empties the table, numbering starts at the present time, which is higher than every
-      // earlier number.
+      // The row of `nonce_count` is locked until the COMMIT, so numbers become visible in ascending order. A crash of
+      // the server empties the table. Numbering then starts at the present time, which is higher than every earlier
+      // number.
       batch.append(
         """
         WITH next AS (
@@ -255,11 +263,12 @@ final class NodeAnnouncer: @unchecked Sendable {
     }
     guard !batch.isEmpty else { return }
     do throws(PostgreSQLError) {
-      // Repeating the batch does no harm.
+      // `run` may send the batch twice, which does no harm.
       try link.run(batch)
       if hasBell { muteness.note(false) }
     } catch {
-      // The server's notification queue is full. It reports that at the COMMIT, so the whole batch was rolled back.
+      // The server's notification queue is full. The server reports that at the COMMIT, so the whole batch was rolled
+      // back.
       guard hasBell, error.state == .tooLarge else { throw error }
       muteUntil = began + Self.mutePause
       muteness.note(true)

@@ -3,12 +3,12 @@ public import RegentPairing
 import RegentPlatform
 
 extension PostgreSQLStore {
-  /// Always true, because other nodes may start at any time.
+  /// Whether other processes write to the store; always true, because other nodes may start at any time.
   public var isShared: Bool { true }
 
   /// The present end of the change log.
   ///
-  /// The position in the nonces is zero, so that a starting node reads all nonces that are still relevant.
+  /// The part for nonces is zero, so that a starting node reads all nonces that are still relevant.
   public func endOfChanges() async throws(StoreError) -> ChangePosition {
     try await read { context, _ in
       var position = ChangePosition()
@@ -18,7 +18,7 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Other nodes' changes, and changes of this store whose callers were not told the outcome.
+  /// Reads the changes of other nodes, and those changes of this store whose callers were not told the outcome.
   public func changes(after position: ChangePosition, waiting span: Duration) async throws(StoreError) -> ChangePage {
     do {
       return try await database.changes(after: position, waiting: span)
@@ -66,10 +66,10 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Sets the report for the next heartbeat.
+  /// Stores the text in which the next heartbeat reports this node's state.
   public func report(_ said: String) async throws(StoreError) -> ClusterStatus { database.announcer.report(said) }
 
-  /// Gives a node an instruction, which it receives with its next heartbeat.
+  /// Stores an operator's instruction for a node, which the node receives with its next heartbeat.
   public func tell(_ node: NodeID, _ instruction: NodeInstruction?) async throws(StoreError) -> Bool {
     try await write { context, _ in
       try context.runCounting(
@@ -79,9 +79,10 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Takes or keeps a duty for a time, measured by the database's clock.
+  /// Assigns a duty (a task that one node performs for the cluster) to a node for a time, or extends it, by the
+  /// database's clock.
   ///
-  /// The node that has the duty also deletes entries that nodes no longer need.
+  /// The node that has the duty also deletes shared entries that nodes no longer need.
   public func take(_ duty: NodeDuty, as node: NodeID, for span: Duration, at _: Instant)
     async throws(StoreError) -> Bool
   {
@@ -100,11 +101,10 @@ extension PostgreSQLStore {
     }
   }
 
-  /// Deletes shared entries that are older than 15 minutes.
+  /// Deletes changes, nonces and guesses that were shared with other nodes more than 15 minutes ago.
   ///
-  /// That is longer than a nonce matters that was signed five minutes ahead.
-  ///
-  /// A node that paused for longer reloads everything.
+  /// A nonce matters for at most ten minutes, because a request is accepted up to five minutes before and after its
+  /// signing time. A node that paused for longer than 15 minutes reloads everything.
   private static func trim(_ context: borrowing WriteContext) throws {
     for (table, most) in [("change", mostChanges), ("nonce", mostNonces)] {
       try context.run(
@@ -120,12 +120,12 @@ extension PostgreSQLStore {
   }
 }
 
-/// The maximum number of rows that one step of the upkeep deletes.
+/// The maximum number of rows that one step of the clean-up deletes.
 ///
 /// A step runs every few seconds.
 private let trimmedAtOnce = 20_000
-/// The maximum number of rows that are kept.
+/// The maximum number of rows that are kept in the change log and in the table of nonces.
 ///
-/// A row of the change log is for one transaction; a row of nonces is for what one node used in two milliseconds.
+/// A row of the change log is for one transaction. A row of nonces is for what one node used in two milliseconds.
 private let mostChanges = 1_000_000
 private let mostNonces = 1_000_000

@@ -4,7 +4,7 @@ import RegentSQL
 
 /// The row in the table `node` that reserves a node's name and shows that the node is running.
 ///
-/// A session lock would not do, because a pooler would keep it for a program that has ended.
+/// A lock of the database session does not suffice, because a pooler would keep the lock of a program that has ended.
 struct Presence: Sendable {
   let name: String
   let lane: Int64
@@ -13,25 +13,27 @@ struct Presence: Sendable {
   /// The time between two heartbeats, in nanoseconds.
   static let pause: UInt64 = 1_000_000_000
 
-  /// How long a silent node is remembered: a day, in milliseconds.
+  /// How long a node is remembered after its last heartbeat: a day, in milliseconds.
   static let memory: Int64 = 86_400_000
 
-  /// The condition that a node sent a heartbeat within that time, by the database's clock.
+  /// The SQL condition that a node sent a heartbeat within the last day (`memory`), by the database's clock.
   static let isRemembered: SQL = "node.seen > now() - CAST(\(memory) AS BIGINT) * INTERVAL '1 millisecond'"
 
-  /// The condition that a node sent a heartbeat lately, by the database's clock.
+  /// The SQL condition that a node sent a heartbeat within the last few seconds, by the database's clock.
   static let isHeard: SQL =
     """
     (node.seen > now() - CAST(\(NodeID.silence.wholeMilliseconds) AS BIGINT) * INTERVAL '1 millisecond'
     AND NOT \(part: Moments.isComing("node.seen")))
     """
 
-  /// The condition that the server still has the process for the node's connection.
+  /// The SQL condition that the server still has the process that serves the node's connection.
   static let isServed: SQL = "EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.pid = node.backend)"
 
-  /// The statement for a heartbeat: it takes or keeps the name, and changes nothing if another node has it.
+  /// The statement for a heartbeat.
   ///
-  /// A name is free when its node is silent for too long or its connection has ended.
+  /// It reserves or keeps the node's name, and changes nothing if another node has the name.
+  ///
+  /// A name is free when its node has sent no heartbeat for too long or its connection has ended.
   ///
   /// `said` is the node's report. The returned row holds: the instruction of the operators, the number of other serving
   /// nodes, whether a COMMIT waits for the standby, the database's time, the nodes that are silent without having
@@ -59,10 +61,10 @@ struct Presence: Sendable {
     """
   }
 
-  /// The statement that frees the name.
+  /// The statement that frees the node's name.
   var leave: SQL { "DELETE FROM node WHERE name = \(name) AND lane = \(lane)" }
 
-  /// The error for a node whose name another node has.
+  /// The error for a node whose name is reserved by another node.
   var refusal: PostgreSQLError {
     PostgreSQLError(
       .refused, "another service that is called “\(name)” uses this database",
@@ -70,16 +72,15 @@ struct Presence: Sendable {
   }
 }
 
-/// Times in unsigned tables.
+/// Checks of times that were read from tables without signatures.
 ///
-/// An attacker who can write there can store any time.
-///
-/// `infinity` is one of them. It cannot be converted to a number, and intervals to it cannot be computed.
+/// An attacker who can write these tables can store any time. One of them is `infinity`, which cannot be converted to a
+/// number and makes interval arithmetic fail.
 enum Moments {
-  /// The condition that a time is more than a day ahead of the database's clock.
+  /// The SQL condition that a time is more than a day ahead of the database's clock.
   ///
-  /// No node wrote such a time, and waiting for it would never end. Smaller differences remain when a clock is set
-  /// back.
+  /// No node writes such a time, and waiting for it would never end. A smaller difference is no sign of an attack: it
+  /// also arises when a clock is set back.
   static func isComing(_ column: String) -> SQL {
     SQL(unsafeRawSQL: "\(column) > now() + INTERVAL '1 day'", [])
   }

@@ -1,46 +1,50 @@
 import PostgreSQL
 import RegentSQL
 
-/// An advisory lock.
+/// An advisory lock of PostgreSQL.
 ///
-/// Any role that may connect can take it, so it counts only if its holder may write the tables, or may create them if
-/// there are none.
+/// Any role that may connect can take it. It therefore counts only if its holder may write the tables, or may create
+/// them if they do not exist.
 ///
 /// A table lock would check privileges by itself, but would need a transaction that is open as long as the service.
 struct AdvisoryLock: Sendable {
-  /// "RGN1" in ASCII: held by processes that use the database.
+  /// The lock of processes that use the database.
+  ///
+  /// Its number is "RGN1" in ASCII.
   static let use = AdvisoryLock(number: "1380404785")
-  /// "RGNT" in ASCII: held by a process that creates tables.
+  /// The lock of a process that creates tables.
+  ///
+  /// Its number is "RGNT" in ASCII.
   static let tables = AdvisoryLock(number: "1380404820")
 
   private let number: SQL
 
-  /// The arguments of the lock functions.
+  /// The arguments of PostgreSQL's lock functions for this lock.
   ///
-  /// The schema is part of them, because two schemas of one database are independent.
+  /// They contain a hash of the schema's name, because two schemas of one database are independent.
   var key: SQL { "\(part: number), coalesce(hashtext(current_schema()), 0)" }
 
-  /// Another session that holds the lock or waits for it.
+  /// Another session that holds the advisory lock or waits for it.
   struct Holder: Hashable, Sendable {
     let process: Int64
     let role: String
-    /// Whether the lock has any effect, because the holder may write the tables.
+    /// Whether this session's lock has any effect, because its role may write the tables.
     let counts: Bool
 
-    /// A prepared transaction (two-phase commit) has no process.
+    /// Whether the lock is held by a prepared transaction (two-phase commit), which has no process.
     private var isPrepared: Bool { process == 0 }
 
     var words: String {
       isPrepared ? "a transaction in pg_prepared_xacts" : "the role “\(role)” (process \(process))"
     }
 
-    /// What a superuser must type to end the holder.
+    /// What a superuser must type to end the session that holds the lock.
     var ending: String {
       isPrepared ? "ROLLBACK PREPARED with its name, gid" : "SELECT pg_terminate_backend(\(process))"
     }
   }
 
-  /// The query for the other holders.
+  /// The query for the other sessions that hold the lock or wait for it.
   func others(alone: Bool = false) -> SQL {
     let kind: SQL = alone ? "AND l.mode = 'ExclusiveLock'" : ""
     return """
@@ -58,7 +62,7 @@ struct AdvisoryLock: Sendable {
       """
   }
 
-  /// Decodes the result of that query.
+  /// Decodes the result of the query `others(alone:)`.
   static func holders(_ rows: Rows) throws(PostgreSQLError) -> [Holder] {
     var found: [Holder] = []
     for row in rows {
@@ -67,7 +71,7 @@ struct AdvisoryLock: Sendable {
     return found
   }
 
-  /// The other holders; `alone` leaves out those that hold the lock shared.
+  /// The other sessions that hold the lock or wait for it; `alone` leaves out those that hold it shared.
   func holders(_ connection: Connection, alone: Bool = false, by deadline: Deadline) throws(PostgreSQLError) -> [Holder]
   {
     try Self.holders(connection.run(others(alone: alone), by: deadline))

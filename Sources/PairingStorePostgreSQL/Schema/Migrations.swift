@@ -1,15 +1,13 @@
 import RegentSQL
 
 extension Schema {
-  /// The changes after the first tables, oldest first.
+  /// The changes of the schema after its first version, oldest first.
   ///
-  /// A released change is never edited.
-  ///
-  /// A change only adds, so that services of the previous release can go on during an upgrade. What is not needed any
-  /// more is removed one release later.
+  /// A released change is never edited. A change only adds, so that services of the previous release can go on during
+  /// an upgrade. Columns and tables that are no longer needed are removed one release later.
   static let migrations: [[SQL]] = [nodes, limits, longResources]
 
-  /// Tables for what nodes tell each other.
+  /// Adds tables for what nodes tell each other.
   ///
   /// Unlogged tables are empty after a crash of the server, but need no flush. That is acceptable: nonces matter only
   /// for minutes, and nodes and duties are written again.
@@ -42,21 +40,21 @@ extension Schema {
     """,
   ]
 
-  /// Limits that are counted for all nodes together, and look-ups by nodes.
+  /// Adds limits that are counted for all nodes together, and indexes for look-ups by nodes.
   private static let limits: [SQL] = [
-    // Upper bounds of the pending codes of single requestors, while the pool is nearly full. A missing row is counted
-    // again.
+    // Upper bounds of the pending codes of single requestors, used while the limit of all codes is nearly reached. If a
+    // row is missing, the codes are counted again.
     "CREATE UNLOGGED TABLE live_code_count (requestor TEXT COLLATE \"C\" PRIMARY KEY, most BIGINT NOT NULL)",
-    // Wrong guesses are shared together with nonces.
+    // Wrong guesses of secrets are shared in the same rows as nonces.
     "ALTER TABLE nonce ADD COLUMN guesses TEXT NOT NULL DEFAULT ''",
-    // For a node that does not know a device's code. It needs codes in every state, and without this index would scan
-    // all of them.
+    // For a node that does not know a device's code. It searches codes in every state, and would scan all rows without
+    // this index.
     "CREATE INDEX registration_device ON registration (device_hash, requestor)",
   ]
 
-  /// A resource may have 8,192 bytes, but an entry of an index is limited to about 2,700.
+  /// Changes the index of permits to contain the hash of the resource.
   ///
-  /// So the index of permits contains its hash.
+  /// A resource may have 8,192 bytes, but an index entry is limited to about 2,700.
   private static let longResources: [SQL] = [
     "CREATE UNIQUE INDEX permit_resource ON permit (authentication, \(unsafeRawSQL: Dialect.hash(of: "resource")))",
     "ALTER TABLE permit DROP CONSTRAINT permit_pkey",

@@ -5,13 +5,13 @@ import RegentSQL
 struct Rights {
   private let role: String
   private let schema: String
-  /// The owner of the tables; nil if there are none.
+  /// The owner of the tables; nil if the database has none.
   private let owner: String?
 
-  /// Reads the role's name and finds the tables, even if the role may not see them.
+  /// Reads the role's name and finds the store's tables, even if the role may not see them.
   private init(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
-    // If the role has no USAGE on a schema, `current_schema()` skips it. Then the last schema of the search path is
-    // meant.
+    // `current_schema()` skips a schema on which the role has no USAGE. If it skips all, the last schema of the search
+    // path is meant.
     let rows = try connection.run(
       """
       WITH place AS (
@@ -26,7 +26,7 @@ struct Rights {
     (role, schema, owner) = (try row.text(0), try row.text(1), try row.isNull(2) ? nil : row.text(2))
   }
 
-  /// Whether there are tables, even if this role may not see them.
+  /// Whether the store's tables exist, even if this role may not see them.
   static func findTables(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
     try Rights(connection, by: deadline).owner != nil
   }

@@ -1,18 +1,19 @@
 import PostgreSQL
 import RegentSQL
 
-/// The tables.
+/// The database schema.
 ///
-/// The first service that starts creates them in one transaction.
+/// The first service that starts creates the tables in one transaction.
 enum Schema {
   /// The version of the tables that this program creates and uses.
   ///
-  /// Each migration adds one.
+  /// Each migration increases it by one.
   static let version = Int64(1 + migrations.count)
   /// Makes sure that only one of several starting services creates the tables.
   private static let lock = AdvisoryLock.tables
 
-  /// Connects, creates the tables if there are none, checks their version, and runs `body` in a write transaction.
+  /// Connects, creates the tables if the database has none, checks their version, and runs `body` in a write
+  /// transaction.
   static func open<Value>(
     _ settings: ConnectionSettings, patience: Duration, of timelines: Timelines,
     _ body: (WriteContext) throws -> Value
@@ -26,7 +27,7 @@ enum Schema {
       try connection.begin(by: deadline)
       try makeIfMissing(connection, by: deadline)
       try done(connection.commit(by: deadline))
-      // In an ordinary write transaction, which locks the cluster's row and shows that this role may write.
+      // `body` runs in an ordinary write transaction. It locks the cluster's row and shows that this role may write.
       let context = WriteContext(try Transaction(connection, isShared: false, by: deadline))
       let value = try body(context)
       try done(context.transaction.commit("SELECT 1"))
@@ -34,7 +35,7 @@ enum Schema {
     }
   }
 
-  /// In the open transaction, creates the tables if there are none, migrates them and checks their version.
+  /// Creates the tables if the database has none, migrates them and checks their version, in the open transaction.
   static func makeIfMissing(_ connection: Connection, by deadline: Deadline) throws {
     try wait(connection, by: deadline)
     if try !isThere(connection, by: deadline) {
@@ -46,12 +47,13 @@ enum Schema {
     try check(connection, by: deadline)
   }
 
-  /// Waits for a process that creates or fills the tables, and keeps others from it until the transaction ends.
+  /// Waits for another process that creates or fills the tables, and keeps other processes from doing so until the
+  /// transaction ends.
   ///
   /// It needs no more privileges than reading and writing the tables.
   ///
-  /// It does not wait for a role that may not write the tables. If there are tables, the lock of the row of `cluster`
-  /// keeps others away as well; if there are none, one of two processes that create them fails.
+  /// It ignores the lock of a role that may not write the tables. If the tables exist, the lock of the row of `cluster`
+  /// keeps other processes away as well. If they do not exist, one of two processes that create them fails.
   static func wait(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     var others: [AdvisoryLock.Holder] = []
     do throws(PostgreSQLError) {
@@ -76,18 +78,19 @@ enum Schema {
   private static func done(_ outcome: CommitOutcome) throws(PostgreSQLError) {
     switch outcome {
     case .committed: return
-    // An unknown outcome of the opening is an error. The next attempt finds out whether it succeeded.
+    // If the outcome of this transaction is unknown, opening the store fails. The next attempt finds out whether the
+    // transaction succeeded.
     case .notCommitted(let error), .unknown(let error): throw error
     }
   }
 
-  /// Whether the tables exist, in the first schema of the search path.
+  /// Whether the store's tables exist in the first schema of the search path.
   static func isThere(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Bool {
     let rows = try connection.run("SELECT to_regclass('cluster') IS NOT NULL", by: deadline)
     return try rows.first?.integer(0) == 1
   }
 
-  /// Runs the missing migrations.
+  /// Runs the migrations that this database lacks.
   private static func widen(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     let rows = try connection.run("SELECT schema FROM cluster WHERE id = 1 FOR UPDATE", by: deadline)
     guard let found = try rows.first?.integer(0), found >= 1, found < version else { return }
@@ -95,7 +98,7 @@ enum Schema {
     try connection.run("UPDATE cluster SET schema = \(version) WHERE id = 1", by: deadline)
   }
 
-  /// Throws unless the database is open and the tables have this program's version or the next one.
+  /// Throws unless the database is open to services and its tables have this program's version or the next one.
   ///
   /// Each release only adds to the tables, so that nodes can be upgraded one by one.
   static func check(state: String, version: Int64) throws(SchemaFailure) {
@@ -103,10 +106,10 @@ enum Schema {
     guard state == "open" else { throw .closed(state: state) }
   }
 
-  /// Throws if there is a trigger or a rule.
+  /// Throws if the database contains a trigger or a rule.
   ///
-  /// A role that may alter the tables could plant one, which would run code when a row is written, and signatures would
-  /// not show it. The SQLite store checks its file for the same reason.
+  /// A role that may alter the tables could plant one. It would run code whenever the service writes a row, and the row
+  /// signatures would not show it. The SQLite store checks its file for the same reason.
   static func check(_ connection: Connection, by deadline: Deadline) throws {
     let rows = try connection.run(
       """
@@ -126,15 +129,15 @@ enum Schema {
   }
 }
 
-/// Why a database cannot be used.
+/// Why the schema of a database cannot be used by this program.
 public enum SchemaFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The tables belong to another version of the program.
+  /// The tables have another version than this program can use.
   case otherVersion(found: Int64)
-  /// The database was closed to all services.
+  /// The database was closed to all services, because its rows were moved.
   case closed(state: String)
   /// The database contains a trigger or a rule that is not the program's.
   case foreign(String)
-  /// A part that every version has is missing.
+  /// A table or row that every version of the schema has is missing.
   case damaged(String)
 
   /// What the operator must do when the database was closed because its rows were moved.

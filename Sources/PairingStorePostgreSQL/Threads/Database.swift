@@ -2,8 +2,10 @@ import PairingStore
 import PostgreSQL
 import RegentPlatform
 
-/// The threads of the store: one that writes, several that read and two for messages between nodes, each with a
-/// connection of its own; one that looks for a new primary; and one that enforces time limits.
+/// The threads of the PostgreSQL store.
+///
+/// One writes, several read, and two exchange messages with other nodes, each with a connection of its own. Another one
+/// looks for a new primary server, and one enforces time limits.
 final class Database: Sendable {
   let health: Health
   private let writes = Monitor(Queue<Request>())
@@ -17,13 +19,13 @@ final class Database: Sendable {
   private let isEnding = Monitor(false)
   private let threads: [DedicatedThread]
 
-  /// The maximum number of requests that wait for one kind of thread.
+  /// The maximum number of requests that wait for the writer, and for the readers.
   ///
   /// Above it, requests fail at once.
   private static let most = 20_000
-  /// The time between two checks of all servers.
+  /// The time between two checks of all servers, in nanoseconds.
   ///
-  /// A new primary may stay undetected for so long.
+  /// A new primary may stay undetected for this long.
   private static let scoutPause: UInt64 = 2_000_000_000
 
   init(_ options: PostgreSQLStoreOptions, _ timelines: Timelines) throws {
@@ -74,9 +76,9 @@ final class Database: Sendable {
     self.threads = threads
   }
 
-  /// Completes the waiting requests and ends the threads.
+  /// Completes the waiting requests and ends the store's threads.
   ///
-  /// Blocks the caller, except on one of the threads themselves.
+  /// Blocks the caller, except on one of these threads.
   func close() {
     shut()
     if !threads.contains(where: \.isCurrent) {
@@ -91,7 +93,7 @@ final class Database: Sendable {
     patience.close()
   }
 
-  /// Fails all requests that wait now.
+  /// Fails all requests that wait for the database now.
   ///
   /// Later requests wait as usual.
   func giveUp() {
@@ -110,8 +112,8 @@ final class Database: Sendable {
 
   /// Writes, and returns when the COMMIT is confirmed.
   ///
-  /// `body` runs on the lane's thread in a transaction that other requests may share; it runs again in its own
-  /// transaction if the shared one fails.
+  /// `body` runs on the writer thread in a transaction that other requests may share. If the shared transaction fails,
+  /// `body` runs again in a transaction of its own.
   @discardableResult
   func write<Value: Sendable>(
     asking questions: [Question] = [],
@@ -122,7 +124,7 @@ final class Database: Sendable {
       let request = Request(ends: patience.end, asking: questions, thenAsking: more, body) {
         continuation.resume(with: $0)
       }
-      // Add it to the time limit first, so that it cannot wait without one.
+      // The request gets its time limit before it is queued, so that it never waits without one.
       guard patience.add(request), writes.add(request, most: Self.most) else {
         return request.fail(Self.refusal)
       }
@@ -143,9 +145,9 @@ final class Database: Sendable {
     }
   }
 
-  /// Other nodes' changes behind a position.
+  /// Reads other nodes' changes after a position in the change log.
   ///
-  /// Waits for some until the time is over.
+  /// When there are none, it waits for some until `span` is over.
   func changes(after position: ChangePosition, waiting span: Duration) async throws -> ChangePage {
     try await withCheckedThrowingContinuation { continuation in
       let request = PendingCatchUp(
@@ -161,7 +163,7 @@ final class Database: Sendable {
 /// A first-in, first-out queue of requests for a thread.
 struct Queue<Item> {
   private var items: [Item] = []
-  /// The items before this index have been taken.
+  /// The index in the array of the first item that has not been taken from the queue.
   private var first = 0
   var isClosed = false
 
@@ -174,7 +176,8 @@ struct Queue<Item> {
     let end = first + min(count, most)
     defer {
       first = end
-      // Removes taken items even if the queue never becomes empty. On average each item is moved at most once.
+      // Removes taken items from the array even if the queue never becomes empty. On average each item is moved at most
+      // once.
       if first * 2 >= items.count {
         items.removeFirst(first)
         first = 0
@@ -196,7 +199,7 @@ extension Monitor {
     return isTaken
   }
 
-  /// Closes the queue for new items.
+  /// Makes the queue refuse new items.
   ///
   /// Waiting ones are still served.
   func close<Item>() where State == Queue<Item> {
@@ -204,7 +207,7 @@ extension Monitor {
     wakeAll()
   }
 
-  /// Waits for the next items and returns up to `most`; empty when the queue is closed and empty.
+  /// Waits for the next items in the queue and returns up to `most`; returns none when the queue is closed and empty.
   func next<Item>(_ most: Int) -> [Item] where State == Queue<Item> {
     let items = wait { queue -> [Item]? in
       guard queue.isEmpty else { return queue.take(most) }

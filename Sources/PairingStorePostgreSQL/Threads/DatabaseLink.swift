@@ -1,33 +1,33 @@
 import PostgreSQL
 import RegentPlatform
 
-/// The connection of one thread.
+/// One thread's connection to the database.
 ///
-/// It is opened when needed, and again when it breaks.
-///
-/// Only that thread uses it.
+/// It is opened when needed, and again when it breaks. Only that thread uses it.
 final class DatabaseLink {
   private let settings: ConnectionSettings
   private let patience: Duration
   private let health: Health
   private let occupies: Bool
   private var connection: Connection?
-  /// The timeline of the server (see ``Timelines``).
+  /// The timeline of the connected server (see ``Timelines``).
   private(set) var timeline: Int64 = 0
-  /// No new attempt is made before then, so that an unreachable database is not tried for every request.
+  /// The time before which no new attempt to connect is made, so that an unreachable database is not tried for every
+  /// request.
   private var rest: UInt64 = 0
   private var lastError: PostgreSQLError?
 
   private static let pause: UInt64 = 250_000_000
 
-  /// `session` holds additional session settings.
+  /// Prepares a connection without opening it.
   ///
-  /// `occupies` takes the lock that shows copies that a service uses the database.
+  /// `session` holds additional session settings. `occupies` makes it take the lock that shows copies that a service
+  /// uses the database.
   init(
     _ options: PostgreSQLStoreOptions, _ health: Health, session: [String: String] = [:], occupies: Bool = false
   ) {
     var settings = options.connection
-    // A service that is frozen during a transaction must not hold the lock of the cluster's row forever.
+    // A service may be frozen during a transaction. It must not hold the lock of the cluster's row forever.
     settings.session["idle_in_transaction_session_timeout"] = "10s"
     settings.session.merge(session) { _, own in own }
     self.settings = settings
@@ -36,10 +36,10 @@ final class DatabaseLink {
     self.occupies = occupies
   }
 
-  /// The deadline for a statement that begins now.
+  /// The deadline for a statement that is sent now.
   var deadline: Deadline { .after(patience) }
 
-  /// Returns an open connection.
+  /// Returns the open connection, or opens one.
   ///
   /// - Throws: why none could be opened.
   func opened() throws(PostgreSQLError) -> Connection {
@@ -68,7 +68,7 @@ final class DatabaseLink {
 
   /// Runs statements that may be repeated.
   ///
-  /// An idle connection may turn out to be broken, and then they run again on a new one.
+  /// If an idle connection turns out to be broken, they run again on a new one.
   @discardableResult
   func run(_ batch: [SQL]) throws(PostgreSQLError) -> [Rows] {
     let results: [Rows]
@@ -85,9 +85,9 @@ final class DatabaseLink {
     return results
   }
 
-  /// Records the result of the last exchange.
+  /// Records whether the database answered the last exchange.
   ///
-  /// An error that the server reports counts as an answer; a failure to reach it does not.
+  /// An error that the server reports counts as an answer. A failure to reach the server does not.
   func note(_ error: PostgreSQLError?) {
     if error?.state == .diskFull { health.noteFull() }
     if error?.isAnswer ?? true { health.noteAnswer() } else { health.noteSilence() }
@@ -109,7 +109,7 @@ final class DatabaseLink {
 }
 
 extension PostgreSQLError {
-  /// Whether the error comes from a writable server that goes on working.
+  /// Whether the error was reported by a writable server that goes on working.
   fileprivate var isAnswer: Bool {
     switch kind {
     case .server(let state): !state.endsConnection

@@ -1,16 +1,17 @@
 import PairingStore
 import RegentPlatform
 
-/// Enforces the time limit of writes: fails those that the lane has not completed in time.
+/// Enforces the time limit of writes: fails those that the writer thread has not completed in time.
 final class Patience: Sendable {
   private struct PatienceState {
-    /// All open writes, sorted by deadline.
+    /// All writes that have not been answered, sorted by deadline.
     var open = Queue<Request>()
-    /// Whether the thread sleeps until there is a write.
+    /// Whether the thread sleeps until a write is added.
     ///
-    /// Otherwise it polls, because waking it for each write would cost the writer more than all of this thread's work.
+    /// While there are writes it polls, because waking it for each write would cost the writer more than all of this
+    /// thread's work.
     var isAsleep = false
-    /// Writes with a deadline up to this time fail at once.
+    /// The time before which all writes fail at once, whatever time they have left.
     var hurried: UInt64 = 0
   }
 
@@ -19,10 +20,12 @@ final class Patience: Sendable {
   private let standby: Condition
   private let state = Monitor(PatienceState())
 
-  /// The time between two checks of the oldest write.
+  /// The time between two checks of the oldest write, in nanoseconds.
   private static let pause: UInt64 = 100_000_000
 
-  /// `standby` says whether COMMITs wait for the standby, for the error message.
+  /// Makes the thread's state.
+  ///
+  /// `standby` says whether COMMITs wait for the standby; error messages mention it.
   init(_ span: Duration, most: Int, standby: Condition) {
     self.span = span.wholeNanoseconds
     self.most = most
@@ -32,7 +35,9 @@ final class Patience: Sendable {
   /// The deadline of a write that begins now, on the monotonic clock.
   var end: UInt64 { Clocks.monotonicNanoseconds() + span }
 
-  /// Adds a write, unless it is closed or has too many.
+  /// Adds a write whose time limit is to be enforced.
+  ///
+  /// Returns false when the limits are closed for new writes or there are too many of them.
   func add(_ request: Request) -> Bool {
     let wakes = state.withLock { state -> Bool? in
       guard !state.open.isClosed, state.open.count < most else { return nil }
@@ -43,7 +48,7 @@ final class Patience: Sendable {
     return wakes != nil
   }
 
-  /// Closes it for new writes, and fails the waiting ones at once.
+  /// Refuses new writes, and fails the waiting ones at once.
   func close() {
     state.withLock { $0.open.isClosed = true }
     state.wakeAll()
@@ -51,17 +56,17 @@ final class Patience: Sendable {
 
   /// Fails all present writes at once.
   ///
-  /// Later ones wait as usual.
+  /// Later writes wait as usual.
   func giveUp() {
     let last = end
     state.withLock { $0.hurried = last }
     state.wakeAll()
   }
 
-  /// Fails each write at its deadline, until it is closed.
+  /// Fails each write at its deadline, until this object is closed.
   func serve() {
     while let request = next() {
-      // Writes come in the order of their deadlines, so after waiting for the first one, none of the others is late.
+      // Writes are sorted by deadline, so while the first one has time, none of the others is late.
       while request.isOpen, Clocks.monotonicNanoseconds() < request.ends {
         let pause = min(request.ends, Clocks.monotonicNanoseconds() + Self.pause)
         if state.wait(until: pause, for: { $0.open.isClosed || request.ends <= $0.hurried ? true : nil }) == true {

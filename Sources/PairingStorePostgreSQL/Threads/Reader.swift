@@ -2,14 +2,14 @@ import PairingStore
 import PostgreSQL
 import RegentPlatform
 
-/// A thread that reads.
+/// A thread that reads from the database.
 ///
 /// It answers the requests that wait at the same time in one transaction.
 ///
 /// When many boxes send requests at once, these depend on the same few rows, and each statement and transaction costs
-/// the server more than a row. So reads that share a transaction run until each needs a query without a result. These
-/// queries go out in one round trip, equal ones once, and the reads run again with the results, which are all of one
-/// moment. A read must be repeatable anyway, because its connection may break.
+/// the server more than a row. Reads that share a transaction therefore run until each needs a query whose result is
+/// missing. These queries go out in one round trip, equal ones once. Then the reads run again with the results, which
+/// are all of one moment. A read must be repeatable anyway, because its connection may break.
 ///
 /// Only its thread uses it, except for ``giveUp()``.
 // @unchecked Sendable, because:
@@ -26,7 +26,7 @@ final class Reader: @unchecked Sendable {
   private static let most = 64
   /// The maximum number of round trips of reads that share a transaction.
   ///
-  /// A read that needs more continues alone, instead of being run again and again.
+  /// A read that needs more continues in a transaction of its own, instead of being run again and again.
   private static let mostRounds = 8
 
   func serve(_ queue: Monitor<Queue<PendingRead>>) {
@@ -40,25 +40,25 @@ final class Reader: @unchecked Sendable {
     link.close()
   }
 
-  /// Fails the requests that this reader has taken.
+  /// Fails the reads that this thread has taken and not answered.
   ///
-  /// If the database does not answer, the thread notices it by itself.
+  /// The thread itself may still wait for the database; it gives up later.
   func giveUp() {
     for read in taken.withLock({ $0 }) { read.refuse(Self.late) }
   }
 
   static let late = StoreError.unavailable(reason: "the database did not answer in time")
 
-  /// Whether the read still has time.
+  /// Whether the read's deadline has not passed.
   ///
-  /// If not, fails it.
+  /// If it has, the read fails.
   private func isInTime(_ read: PendingRead) -> Bool {
     if Clocks.monotonicNanoseconds() < read.ends { return true }
     read.refuse(Self.late)
     return false
   }
 
-  /// Answers reads that share a transaction.
+  /// Answers reads in one shared transaction.
   ///
   /// - Returns: the reads that must be run alone.
   private func together(_ reads: [PendingRead]) -> [PendingRead] {
@@ -73,7 +73,8 @@ final class Reader: @unchecked Sendable {
       open = open.filter { read in
         context.beginRead()
         let outcome = Result { try read.run(context) }
-        // Checked here because the verb may have caught the error.
+        // A read whose query has no result yet stops with an error. The read may catch this error and end as if it were
+        // complete, so look at the flag and not only at the outcome.
         if context.isStopped { return true }
         switch outcome {
         case .success(let deliver): deliver()
@@ -82,14 +83,15 @@ final class Reader: @unchecked Sendable {
         return false
       }
       guard !open.isEmpty else { break }
-      // After a failure the reads run alone: one bad query must not fail them all, and an idle connection may break.
+      // After a failure each read runs alone. One bad query must not fail the other reads, and an idle connection may
+      // have broken.
       do { try context.fetch() } catch { break }
     }
     return open
   }
 
   private func answer(_ read: PendingRead) {
-    // An idle connection may turn out to be broken. Then try once more on a new one.
+    // If an idle connection turns out to be broken, the read runs once more on a new one.
     for isLast in [false, true] {
       let context: ReadContext
       do {
@@ -102,8 +104,8 @@ final class Reader: @unchecked Sendable {
       if let failure = context.failure {
         context.end()
         if !isLast, !link.isOpen, failure.kind != .deadline { continue }
-        // Checked here because the verb may have caught the error: a negative result that comes from a failure must not
-        // be returned.
+        // Checked here too: the store operation may have caught the error. It may then return a negative result that
+        // comes from the failure, which the caller must not get.
         return read.refuse(failure)
       }
       switch outcome {

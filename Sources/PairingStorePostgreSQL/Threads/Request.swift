@@ -1,25 +1,27 @@
 import PairingStore
 import RegentPlatform
 
-/// A write for the lane.
+/// A write for the writer thread.
 ///
-/// It is answered once: by the lane, or at its deadline.
+/// It is answered once: by that thread, or at its deadline.
 final class Request: Sendable {
   private enum RequestState {
     case waiting
-    /// The write may already be in the database, or may still be committed.
+    /// The write has begun.
+    ///
+    /// It may already be in the database, or may still be committed.
     case running
     case answered
   }
 
-  /// Runs the write.
+  /// Runs the write in a transaction.
   ///
   /// The returned function delivers the result, once the COMMIT is confirmed.
   let run: @Sendable (WriteContext) throws -> @Sendable () -> Void
-  /// The queries that it declares in advance, and those that it can declare once these have results.
+  /// The queries that the write declares in advance, and those that it can declare once the former have results.
   let questions: [Question]
   let moreQuestions: (@Sendable (borrowing ReadContext) throws -> [Question])?
-  /// The deadline, on the monotonic clock.
+  /// The deadline of the write, on the monotonic clock.
   ///
   /// After it the caller gets an error.
   let ends: UInt64
@@ -53,10 +55,10 @@ final class Request: Sendable {
     }
   }
 
-  /// Whether the caller still waits.
+  /// Whether the caller of the write still waits.
   var isOpen: Bool { state.withLock { $0 != .answered } }
 
-  /// Delivers the result.
+  /// Delivers the result of the write to its caller.
   ///
   /// - Returns: false when the caller has already been told that the outcome is unknown.
   func release(_ deliver: @Sendable () -> Void) -> Bool {
@@ -71,7 +73,7 @@ final class Request: Sendable {
 
   /// Fails the write at its deadline.
   ///
-  /// `forStandby` says that a COMMIT, its own or an earlier one, waits for the standby.
+  /// `forStandby` says that a COMMIT, of this write or of an earlier one, waits for the standby.
   func giveUp(forStandby: Bool) {
     switch state.withLock({ Self.take(&$0) }) {
     case .answered: break
@@ -93,11 +95,11 @@ final class Request: Sendable {
   }
 }
 
-/// A read for a reader.
+/// A read for a reader thread.
 ///
 /// It may run again on another connection, and is answered once.
 struct PendingRead: Sendable {
-  /// Runs the read.
+  /// Runs the read in a transaction.
   ///
   /// The returned function delivers the result.
   let run: @Sendable (ReadContext) throws -> @Sendable () -> Void

@@ -3,20 +3,19 @@ import RegentPlatform
 
 /// The newest timeline of the database that this store has seen.
 ///
-/// A timeline is PostgreSQL's number of a history.
-///
-/// A promoted standby begins a new timeline. The old primary, when it comes back, still accepts connections. Its
-/// changes would wait forever for a standby that follows it, but reads would return old data: after a sign-out it would
-/// still report the device as signed in.
+/// PostgreSQL numbers the histories of a database as timelines: a standby that is promoted to primary begins a new one.
+/// The old primary, when it comes back, still accepts connections. Writes to it would wait forever for a standby that
+/// follows it, but reads would return old data. After a sign-out, for example, it would still report the device as
+/// signed in.
 final class Timelines: Sendable {
   private let highest = Locked<Int64>(0)
 
   var newest: Int64 { highest.withLock { $0 } }
 
-  /// Checks every server, if there are several.
+  /// Reads the timeline of every server, if there are several.
   ///
-  /// A connection uses the first server that accepts it, and that may be an old primary while this store has not seen
-  /// the new one.
+  /// A connection uses the first server that accepts it. That may be an old primary, as long as this store does not
+  /// know the new primary's timeline.
   func look(at settings: ConnectionSettings) {
     guard settings.hosts.count > 1 else { return }
     for host in settings.hosts {
@@ -30,14 +29,14 @@ final class Timelines: Sendable {
     }
   }
 
-  /// The time limit for one server.
+  /// The time limit for reading one server's timeline.
   ///
-  /// There are only a few, and a start waits for this check.
+  /// It is short because the store's opening waits for this check. There are only a few servers.
   private static let glance = Duration.seconds(1)
 
-  /// The timeline of the server of a connection.
+  /// Reads the timeline of a connection's server.
   ///
-  /// - Throws: `PostgreSQLError` when it is an old one.
+  /// - Throws: `PostgreSQLError` when the timeline is an old one.
   func check(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) -> Int64 {
     let rows = try connection.run(
       """

@@ -17,7 +17,8 @@ public struct WriteNumbers: Sendable {
 extension PostgreSQLError {
   /// Whether the error is a problem of the database.
   ///
-  /// Not counted are errors in a request's data, and conflicts of a shared transaction, whose requests then run alone.
+  /// Errors in a request's data do not count. Neither do conflicts in a shared transaction, whose requests then run
+  /// alone.
   var isTrouble: Bool {
     switch state {
     case .data, .constraint, .serialization, .deadlock: false

@@ -5,7 +5,7 @@ import RegentPlatform
 /// The thread that writes: it takes requests, runs them in one transaction, commits, and answers only then.
 ///
 /// Each transaction stores its number in this store's own row of the table `lane`. If the outcome of a COMMIT is
-/// unknown, the lane finds it out over a new connection. It locks the cluster's row, for which it must wait until the
+/// unknown, the thread finds it out over a new connection. It locks the cluster's row, for which it must wait until the
 /// lost transaction has ended, reads the number, and commits. It answers the requests after that COMMIT, because that
 /// is the one that has waited for the standby.
 // @unchecked Sendable, because:
@@ -18,14 +18,16 @@ final class WriterThread: @unchecked Sendable {
   private let lane: Int64
   private let announcer: NodeAnnouncer
   private let told: ReportedChanges
-  /// The number of its last transaction.
+  /// The number of this thread's last transaction.
   private var number: Int64 = 0
   private var isEnding: () -> Bool = { false }
 
   private static let batchSize = 256
   private static let tries = 5
 
-  /// `lane` identifies its row.
+  /// Makes the writer.
+  ///
+  /// `lane` identifies its row in the table `lane`.
   ///
   /// It is random, so that two stores never share a row, even with the same node name.
   init(
@@ -39,9 +41,9 @@ final class WriterThread: @unchecked Sendable {
     node = options.node
   }
 
-  /// Connects at once instead of with the first write.
+  /// Connects before the first write.
   ///
-  /// Otherwise a copy would not notice that a service uses the database.
+  /// Otherwise a copy of the database would not notice that a service uses it.
   func open() throws(PostgreSQLError) { _ = try link.opened() }
 
   func serve(_ queue: Monitor<Queue<Request>>) {
@@ -55,15 +57,15 @@ final class WriterThread: @unchecked Sendable {
     link.close()
   }
 
-  /// Runs requests in one transaction.
+  /// Runs write requests in one transaction.
   ///
-  /// If that fails, runs each in a transaction of its own.
+  /// If that fails, it runs each request in a transaction of its own.
   private func write(_ requests: [Request]) {
     guard !requests.isEmpty else { return }
     switch attempt(requests, isShared: true) {
     case .settled: return
     case .away(let error): for request in requests { request.fail(error) }
-    // Not the requests whose callers have been told that the outcome is unknown.
+    // Requests whose callers have been told that the outcome is unknown are not run again.
     case .again: for request in requests where request.isOpen { writeAlone(request) }
     }
   }
@@ -81,7 +83,7 @@ final class WriterThread: @unchecked Sendable {
 
   /// Whether a request that has failed without writing may succeed when it is repeated.
   ///
-  /// This includes a missed deadline: on a new connection the server must parse the statements again, for which it
+  /// This includes a missed deadline. On a new connection the server must parse the statements again, for which it
   /// locks their tables. If another session holds such a lock, the statement fails there and not in the COMMIT, so
   /// nothing was written.
   private static func mayBeRepeated(_ error: any Error) -> Bool {
@@ -90,18 +92,18 @@ final class WriterThread: @unchecked Sendable {
   }
 
   private enum Outcome {
-    /// All requests are answered, or their callers have given up.
+    /// All requests of the transaction are answered, or their callers have given up.
     case settled
-    /// Nothing was written, and further attempts would fail, too.
+    /// The transaction wrote nothing, and further attempts would fail, too.
     case away(any Error)
-    /// Nothing was written, and another attempt may succeed.
+    /// The transaction wrote nothing, and another attempt may succeed.
     case again(any Error)
   }
 
   private func attempt(_ requests: [Request], isShared: Bool) -> Outcome {
     let transaction: Transaction
     do {
-      // A request on its own declares no queries in advance, so that an error of one of them becomes an error of this
+      // A request that runs alone declares no queries in advance, so that an error of a query becomes an error of this
       // request.
       transaction = try begin(isShared: isShared, asking: isShared ? requests.flatMap(\.questions) : [])
       if isShared { try transaction.askAhead(requests.compactMap(\.moreQuestions)) }
@@ -130,11 +132,12 @@ final class WriterThread: @unchecked Sendable {
       transaction.rollBack()
       link.note(transaction.failure)
       if let failure = transaction.failure { health.noteRollback(failure) }
-      // The failure came before the COMMIT, so nothing was written. If the connection is lost, running each request
-      // alone would only wait as long again.
+      // The failure came before the COMMIT, so nothing was written. Each request could now run alone. But if the
+      // connection is lost, each would only wait as long as this one did.
       return link.isOpen ? .again(failure) : .away(failure)
     }
-    // A refusal may depend on what this transaction read, so refused requests are also answered after the COMMIT.
+    // A request may have been refused because of rows that this transaction read or wrote. These rows are certain only
+    // after the COMMIT, so refusals are sent after it, as answers are.
     func settle() {
       var isTold = true
       for (request, deliver) in answers where !request.release(deliver) { isTold = false }
@@ -176,7 +179,7 @@ final class WriterThread: @unchecked Sendable {
     }
   }
 
-  /// Begins a transaction.
+  /// Begins a write transaction.
   ///
   /// If the connection turns out to be broken, it begins on a new one, because nothing was sent yet.
   private func begin(isShared: Bool, asking questions: [Question] = []) throws -> Transaction {
@@ -193,7 +196,7 @@ final class WriterThread: @unchecked Sendable {
     }
   }
 
-  /// The statement that stores a number in the lane's row.
+  /// The statement that stores a transaction's number in this thread's row of the table `lane`.
   private func entry(_ number: Int64) -> SQL {
     """
     INSERT INTO lane (lane, node, n) VALUES (\(lane), \(node), \(number))
@@ -203,11 +206,11 @@ final class WriterThread: @unchecked Sendable {
 
   /// Finds out whether a transaction was committed, however long that takes.
   ///
-  /// - Returns: whether it was committed. If so, it is as durable as a COMMIT makes it.
+  /// - Returns: whether the transaction was committed. If so, it is as durable as a confirmed COMMIT.
   private func resolve(_ wanted: Int64, after error: PostgreSQLError, _ requests: [Request]) -> Bool {
     while true {
       do {
-        // The lock on the cluster's row shows that no earlier transaction of this lane is still running.
+        // The lock on the cluster's row shows that no earlier transaction of this thread is still running.
         let transaction = try begin(isShared: false)
         let rows = try transaction.ask("SELECT n FROM lane WHERE lane = \(lane)")
         let isCommitted = try rows.first.map { try $0.integer(0) == wanted } ?? false
@@ -220,8 +223,8 @@ final class WriterThread: @unchecked Sendable {
       } catch let error as PostgreSQLError {
         link.note(error)
       } catch {
-        // The tables have another version now, or the database is closed. The transaction may or may not be in it, and
-        // this store can write no more.
+        // The tables have another version now, or the database was closed to services. The rows may or may not contain
+        // the transaction, and this store can write no more.
         for request in requests { request.fail(StoreError.unknownOutcome(reason: "\(error)")) }
         return true
       }
@@ -232,13 +235,13 @@ final class WriterThread: @unchecked Sendable {
     }
   }
 
-  /// Deletes the lane's row, so that rows of ended lanes do not accumulate.
+  /// Deletes this thread's row of the table `lane`, so that rows of ended stores do not accumulate.
   private func forgetLane() {
     guard number > 0 else { return }
     do {
       try link.opened().run("DELETE FROM lane WHERE lane = \(lane)", by: link.deadline)
     } catch {
-      // One row remains when a service ends while its database is unreachable.
+      // The error is ignored: if the database is unreachable when a service ends, one row remains.
     }
   }
 }

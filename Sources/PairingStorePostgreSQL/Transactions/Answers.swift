@@ -4,7 +4,7 @@ import RegentSQL
 /// The results of queries that a transaction ran in advance, kept until one of its writes may have changed them.
 ///
 /// The queries run while the transaction holds the lock of the cluster's row, so no other transaction can change their
-/// results. Other queries run when a verb needs them.
+/// results. Queries that were not run in advance run when a store operation needs them.
 struct Answers {
   /// Queries with the same SQL text, which differ in their bound values.
   private struct Form {
@@ -14,15 +14,15 @@ struct Answers {
     var rows: [Key: Rows] = [:]
   }
 
-  /// Bound values as bytes.
+  /// A query's bound values as bytes.
   ///
-  /// Swift compares strings by canonical equivalence; the database compares their bytes.
+  /// Swift compares strings by canonical equivalence, but the database compares their bytes.
   private struct Key: Hashable {
     private let bytes: [UInt8]
-    /// FNV-1a hash of the bytes.
+    /// An FNV-1a hash of the bytes.
     ///
-    /// Hashing an array of bytes is several times slower, and each key is looked up four times. An attacker who finds
-    /// colliding keys can only slow down a batch of a thousand queries.
+    /// Swift's hashing of an array of bytes is several times slower, and each key is looked up four times. An attacker
+    /// who finds colliding keys can only slow down a batch of a thousand queries.
     private let sum: UInt64
 
     func hash(into hasher: inout Hasher) { hasher.combine(sum) }
@@ -48,7 +48,7 @@ struct Answers {
     }
   }
 
-  /// A statement to send, and the queries that it contains.
+  /// A statement to send, and the queries that it combines.
   private struct Sent {
     let form: Int
     let keys: ArraySlice<Key>
@@ -59,12 +59,12 @@ struct Answers {
   private var sent: [Sent] = []
   /// The statements to send.
   ///
-  /// Each query is in one of them, once.
+  /// They combine the queries, each of which is in one statement, once.
   var statements: [SQL] { sent.map(\.asking.sql) }
 
   init(to questions: [Question]) { ask(questions) }
 
-  /// Adds queries that have no result yet.
+  /// Adds queries to send, except those that have a result already.
   mutating func ask(_ questions: [Question]) {
     var asked: [(form: Int, keys: [Key], set: Set<Key>, values: [[SQLValue]])] = []
     for question in questions where question.sql.isKeepable {
@@ -93,7 +93,7 @@ struct Answers {
     sent = []
   }
 
-  /// Stores the result of a query that ran when a verb needed it.
+  /// Stores the result of a query that was not run in advance.
   mutating func keep(_ rows: Rows, to question: Question) {
     forms[form(of: question)].rows[Key(question.sql.values)] = rows
   }
@@ -104,7 +104,7 @@ struct Answers {
     return forms.count - 1
   }
 
-  /// The stored result of a statement, if there is one.
+  /// The stored result of a query; nil when it has none.
   func rows(of sql: SQL) -> Rows? {
     guard let form = forms.first(where: { $0.text == sql.text }) else { return nil }
     return form.rows[Key(sql.values)]
@@ -112,7 +112,7 @@ struct Answers {
 
   /// Removes the results that may depend on a row which is written or deleted.
   ///
-  /// If a column of the query is not known of the row, it may have any value.
+  /// A column that the description of the row leaves out may have any value.
   mutating func forget(_ row: TouchedRow) {
     for place in forms.indices where forms[place].table == row.table && !forms[place].rows.isEmpty {
       let values = forms[place].columns?.map { name in
@@ -126,6 +126,6 @@ struct Answers {
     }
   }
 
-  /// Removes all results, because the written rows are not known.
+  /// Removes all cached query results, because it is not known which rows a statement writes.
   mutating func forgetAll() { forms = [] }
 }

@@ -1,11 +1,11 @@
 import PostgreSQL
 import RegentSQL
 
-/// Combines statements with the same text into one, because a statement costs the server more than a row.
+/// Combines statements with the same text into one, because each statement costs the server more than a row.
 ///
-/// They are combined in powers of two, so that only a few different texts are prepared.
+/// The number of combined statements is a power of two, so that only a few different texts are prepared.
 enum BatchedStatements {
-  /// Splits a number of statements into powers of two.
+  /// Splits a number of equal statements into groups whose sizes are powers of two.
   private static func pieces(_ count: Int, most: Int) -> [Range<Int>] {
     var pieces: [Range<Int>] = []
     var start = 0
@@ -18,7 +18,7 @@ enum BatchedStatements {
     return pieces
   }
 
-  // MARK: - Rows
+  // MARK: - Inserts
 
   /// The maximum number of rows in one INSERT.
   ///
@@ -27,7 +27,8 @@ enum BatchedStatements {
 
   /// Combines single-row INSERTs with the same text into a few with many rows.
   ///
-  /// If one row cannot be written, all fail, as they would when sent one by one.
+  /// If one row cannot be written, all rows of its INSERT fail. The transaction fails in the same way when the rows are
+  /// sent one by one.
   static func inserts(_ rows: ArraySlice<SQL>) -> [SQL] {
     guard rows.count > 1, let first = rows.first else { return Array(rows) }
     let row = ", (" + first.values.indices.map { $0 == 0 ? "?" : ", ?" }.joined() + ")"
@@ -38,12 +39,12 @@ enum BatchedStatements {
     }
   }
 
-  // MARK: - Questions
+  // MARK: - Queries
 
   /// The maximum number of queries in one statement.
   private static let mostQuestions = 256
 
-  /// A statement that contains the queries with these indexes.
+  /// A statement that combines the queries with these indexes.
   struct Asking {
     let sql: SQL
     let questions: Range<Int>
@@ -51,8 +52,9 @@ enum BatchedStatements {
 
   /// Combines queries with the same text into a few statements.
   ///
-  /// Each query runs unchanged for each row of a list of values. `OFFSET 0` keeps the planner from turning it into a
-  /// join, for which it might scan the whole table. The last column of the result is the index of the query.
+  /// The combined statement runs the unchanged query for each row of a list of values. `OFFSET 0` keeps the planner
+  /// from turning it into a join, for which it might scan the whole table. The last column of the result is the index
+  /// of the query.
   static func questions(_ text: String, _ values: [[SQLValue]]) -> [Asking] {
     guard let first = values.first, let types = types(of: first), values.allSatisfy({ Self.types(of: $0) == types })
     else { return values.indices.map { Asking(sql: SQL(unsafeRawSQL: text, values[$0]), questions: $0..<$0 + 1) } }
@@ -74,7 +76,7 @@ enum BatchedStatements {
 
   /// The SQL types of the values, which a VALUES list needs.
   ///
-  /// Nil when a value cannot be in one.
+  /// Nil when a value has a type that such a list cannot hold.
   private static func types(of values: [SQLValue]) -> [String]? {
     var types: [String] = []
     for value in values {
@@ -88,7 +90,7 @@ enum BatchedStatements {
     return types.isEmpty ? nil : types
   }
 
-  /// Splits the result of such a statement into the results of its queries.
+  /// Splits the result of a combined statement into the results of its queries.
   static func answers(_ rows: Rows, to asking: Asking) throws -> [Rows] {
     guard asking.questions.count > 1 else { return [rows] }
     var places = [[Int]](repeating: [], count: asking.questions.count)

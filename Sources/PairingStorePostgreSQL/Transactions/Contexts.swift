@@ -5,7 +5,7 @@ package import RegentSQL
 package protocol Querying: ~Copyable {
   func ask(_ sql: SQL) throws -> PostgreSQL.Rows
 
-  /// Runs a query whose result the transaction may keep.
+  /// Runs a query whose result the transaction may cache.
   func ask(_ question: Question) throws -> PostgreSQL.Rows
 }
 
@@ -15,43 +15,50 @@ package protocol Querying: ~Copyable {
 package final class ReadContext: Querying {
   private let connection: Connection
   private let deadline: () -> Deadline
-  /// Whether its transaction has begun, which happens with the first query.
-  private(set) var hasBegun = false
-  /// The first failure.
+  /// Whether the database transaction has begun.
   ///
-  /// Later queries fail as well, and a negative result that comes from it must not be used.
+  /// It begins with the first query.
+  private(set) var hasBegun = false
+  /// The first failure of a query.
+  ///
+  /// Later queries fail as well, and a negative result that comes from the failure must not be used.
   private(set) var failure: PostgreSQLError?
   /// The results of the queries that the reads sharing this transaction have run; nil when each query runs at once.
   private var answers: Answers?
-  /// The queries that these reads need next.
+  /// The queries that the reads sharing this transaction need next.
   private var wanted: [Question] = []
-  /// Whether the present read stopped because a query has no result yet.
+  /// Whether the present read stopped because the result of a query is missing.
   private(set) var isStopped = false
 
-  /// With `isShared`, several reads run in it repeatedly, each until it needs a query without a result (``fetch()``).
+  /// Makes a read transaction that begins with its first query.
+  ///
+  /// With `isShared`, several reads run in it repeatedly, each until it needs a query whose result is missing
+  /// (``fetch()``).
   init(_ connection: Connection, isShared: Bool = false, by deadline: Deadline) {
     self.connection = connection
     self.deadline = { deadline }
     answers = isShared ? Answers(to: []) : nil
   }
 
-  /// A context that only has the given results.
+  /// Makes a context that only has the given results; a read that needs another one stops.
   ///
-  /// A read that needs another one stops. It serves to declare further queries.
+  /// It serves to find out which further queries a store operation can declare in advance.
   init(_ connection: Connection, knowing answers: Answers, by deadline: Deadline) {
     self.connection = connection
     self.deadline = { deadline }
     self.answers = answers
   }
 
-  /// A context within an open transaction with many queries; each query may take this long.
+  /// Makes a context within an open transaction with many queries.
+  ///
+  /// Each query may take up to `patience`.
   init(within connection: Connection, patience: Duration) {
     self.connection = connection
     deadline = { .after(patience) }
     hasBegun = true
   }
 
-  /// The process number of the server connection, as reported when it was opened.
+  /// The process number of the server connection, as the server reported it when the connection was opened.
   var backend: Int32 { connection.backend }
 
   package func ask(_ sql: SQL) throws -> PostgreSQL.Rows {
@@ -78,10 +85,10 @@ package final class ReadContext: Querying {
     }
   }
 
-  /// Called before another read runs.
+  /// Prepares the shared transaction for the next read.
   func beginRead() { isStopped = false }
 
-  /// Runs the queries that the reads have stopped at, equal ones once.
+  /// Runs the queries whose missing results have stopped the reads, equal ones once.
   func fetch() throws {
     answers?.ask(wanted)
     wanted = []
@@ -90,20 +97,20 @@ package final class ReadContext: Querying {
     try answers?.take(results)
   }
 
-  /// Ends the transaction.
+  /// Ends the database transaction.
   ///
-  /// If that fails, closes the connection.
+  /// If that fails, it closes the connection.
   func end() {
     connection.undo(by: deadline())
   }
 
-  /// Stops a read until its query has a result.
+  /// Thrown to stop a read until the result of its query has been fetched.
   private struct Stopped: Error {}
 }
 
 /// A write transaction.
 ///
-/// It sees its own changes; they become visible to others with the COMMIT. Statements that change rows are collected
+/// It sees its own changes, which become visible to others with the COMMIT. Statements that change rows are collected
 /// and sent together with the next query, the last ones with the COMMIT.
 package final class WriteContext: Querying {
   let transaction: Transaction
@@ -117,15 +124,16 @@ package final class WriteContext: Querying {
   /// Runs a statement without reporting how many rows it changed.
   package func run(_ sql: SQL) throws { try transaction.later(sql, touching: nil) }
 
-  /// Like `run`, when the rows that it writes or deletes are known, so that other cached results stay valid.
+  /// Runs a statement like `run`, but tells which rows it writes or deletes, so that cached results about other rows
+  /// stay valid.
   func run(_ sql: SQL, touching row: TouchedRow) throws { try transaction.later(sql, touching: [row]) }
 
   func runCounting(_ sql: SQL) throws -> Int { try transaction.change(sql, touching: nil) }
 
   /// Changes one row; throws `changedMeanwhile` when the row has changed since it was read.
   ///
-  /// In a shared transaction the statement itself fails then. The transaction is rolled back, and each request runs
-  /// alone.
+  /// In a shared transaction the statement itself fails in that case. The transaction is rolled back, and each request
+  /// runs alone.
   func changeOne(_ sql: SQL, of table: String, touching rows: [TouchedRow]) throws {
     guard transaction.isShared else {
       guard try transaction.change(sql, touching: rows) == 1 else { throw StoreError.changedMeanwhile(what: table) }
@@ -135,15 +143,17 @@ package final class WriteContext: Querying {
       "WITH changed AS (\(part: sql) RETURNING 1) SELECT 1 / count(*) FROM changed", touching: rows)
   }
 
-  /// Inserts a row; a row with the same key is deleted before.
+  /// Inserts a row, after deleting a row with the same key.
   func insert(_ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL, touching row: TouchedRow) throws {
-    // Deleting only after a failed INSERT is impossible, because a failed statement aborts the transaction. In a shared
-    // transaction the row is simply inserted, because a conflict is rare; after one, each request runs alone.
+    // The row cannot be deleted after a failed INSERT, because a failed statement aborts the transaction. In a shared
+    // transaction the row is inserted without deleting first, because a conflict is rare. After a conflict each request
+    // runs alone.
     if !transaction.isShared { try transaction.later(delete(), touching: nil) }
     try transaction.later(insert, touching: [row], isRow: true)
   }
 
-  /// Inserts a row unless it conflicts with an existing one: on a conflict `plain` fails and `careful` writes nothing.
+  /// Inserts a row unless it conflicts with an existing one: on a conflict the statement `plain` fails and `careful`
+  /// writes nothing.
   ///
   /// A shared transaction assumes that there is no conflict, which is nearly always true, and sends `plain`. After a
   /// conflict it is rolled back, and each request runs alone.
@@ -174,7 +184,7 @@ extension Querying where Self: ~Copyable {
     return values
   }
 
-  /// The first column of the first row; nil when there is no row.
+  /// The first column of the query's first row; nil when the query finds no row.
   borrowing func value<Value: SQLDecodable>(_ sql: SQL, as type: Value.Type = Value.self) throws -> Value? {
     try ask(sql).first.map { try Value(row: $0, column: 0) }
   }
@@ -187,7 +197,7 @@ extension Querying where Self: ~Copyable {
 
   /// Passes the rows of a sorted query to `body`, fetching them in pages, because the caller may need only a few.
   ///
-  /// All pages are of the same moment: a read has a snapshot, and a write runs alone.
+  /// All pages show the same moment: a read transaction has a snapshot, and only one transaction writes at a time.
   borrowing func walk(_ sql: SQL, expecting count: Int, _ body: (borrowing Row) throws -> Void) throws {
     var size = min(max(count, 1), walkedAtOnce)
     var seen = 0
@@ -200,7 +210,7 @@ extension Querying where Self: ~Copyable {
     }
   }
 
-  /// The next rows of a table in their physical order.
+  /// Reads the next rows of a table in their physical order.
   ///
   /// `from` is a block number, and `step` is approximately the number of rows.
   borrowing func page(of table: String, from: Int64, step: Int) throws -> TablePage {

@@ -6,21 +6,21 @@ import RegentSQL
 /// An upper bound of the number of pending codes in the cluster, so that a hundred thousand rows need not be counted
 /// for each new code.
 ///
-/// Each new code adds one; codes that end subtract nothing; a count corrects the bound. It is stored in the cluster's
+/// Each new code adds one. Codes that end subtract nothing. A count corrects the bound. It is stored in the cluster's
 /// row, which every writing transaction locks. So it is never below the true number, whichever node adds codes.
 final class SharedLiveCodeBound: Sendable {
-  /// The times of this node's last counts.
+  /// The times of this node's last counts of pending codes.
   ///
   /// They only avoid further counts, so other nodes need not know them.
   private struct Seen {
     var all: Instant?
-    /// The requestors that had used up their share.
+    /// The requestors that had used up their share of the limit of pending codes when they were last counted.
     var full = RequestorCounts()
   }
 
   private let seen = Locked(Seen())
 
-  /// Reserves a place for one more code, if there is room.
+  /// Reserves a place for one more pending code, if there is room.
   ///
   /// - Returns: the limit that is exceeded; nil when a place was reserved.
   func take(_ request: LiveCodeRequest, in context: WriteContext) throws -> Int? {
@@ -44,8 +44,8 @@ final class SharedLiveCodeBound: Sendable {
 
   private func own(_ request: LiveCodeRequest, in context: WriteContext) throws -> LiveCodeCount {
     let (transaction, requestor) = (context.transaction, request.requestor)
-    // A requestor with a full share gets no extra room. So this node's own count suffices, even if other nodes have
-    // newer ones.
+    // A requestor that has used up its share gets no further place. This node's own count suffices for that, even if
+    // other nodes have newer counts.
     if let full = seen.withLock({ $0.full[requestor] }), request.isStillFull(full) { return full }
     let stored = try transaction.ownLiveCodes.known(of: requestor) {
       try context.value("SELECT most FROM live_code_count WHERE requestor = \(requestor.text)")
@@ -59,17 +59,17 @@ final class SharedLiveCodeBound: Sendable {
   }
 }
 
-/// The changes of a transaction to the stored bounds of single requestors.
+/// The changes of one transaction to the stored upper bounds of single requestors' pending codes.
 ///
-/// The rows exist only while the pool is nearly full, and each new code adds to them then. So they are never below the
-/// true numbers, and cost nothing at other times. If a request is rolled back, its additions stay, which makes a bound
-/// too high at worst.
+/// The rows exist only while the limit of all codes is nearly reached, and each new code adds to them then. So they are
+/// never below the true numbers, and cost nothing at other times. If a request is rolled back, its additions stay,
+/// which makes a bound too high at worst.
 struct OwnLiveCodes {
   private var most: [RequestorID: Int] = [:]
   private var added: [RequestorID: Int] = [:]
   private var isForgotten = false
 
-  /// Whether the pool is so full that the codes of each requestor are counted.
+  /// Whether the limit of all codes is so nearly reached that the codes of each requestor are counted.
   static func count(near limit: Int, having live: Int) -> Bool { live >= limit - limit / 10 }
 
   func known(of requestor: RequestorID, stored: () throws -> Int?) rethrows -> Int? {
@@ -94,7 +94,7 @@ struct OwnLiveCodes {
 
   init(isForgotten: Bool = false) { self.isForgotten = isForgotten }
 
-  /// The statements that write the changes.
+  /// The statements that write the changed bounds.
   var statements: [SQL] {
     (isForgotten ? ["DELETE FROM live_code_count"] : [])
       + most.sorted { $0.key < $1.key }.map { requestor, most in

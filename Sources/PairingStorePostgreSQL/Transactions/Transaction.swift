@@ -2,13 +2,13 @@ import PairingStore
 import PostgreSQL
 import RegentSQL
 
-/// A transaction of the lane, in which several requests may write.
+/// A transaction of the writer thread, which several write requests may share.
 ///
-/// Only the lane's thread uses it.
+/// Only that thread uses it.
 final class Transaction {
   private struct Pending {
     let sql: SQL
-    /// Whether it inserts one new row.
+    /// Whether the statement inserts one new row.
     ///
     /// Adjacent inserts with the same text may be combined into one statement.
     var isRow = false
@@ -16,34 +16,36 @@ final class Transaction {
 
   private let connection: Connection
   private let deadline: Deadline
-  /// Whether other requests share it.
+  /// Whether several requests share the transaction.
   ///
   /// Then statements are not checked one by one, and an unexpected result rolls the whole transaction back.
   let isShared: Bool
   /// Statements that are not sent yet.
   ///
-  /// They go out with the next query or the COMMIT.
+  /// They are sent with the next query or the COMMIT.
   private var pending: [Pending] = []
-  /// The index of the present request's first pending statement.
+  /// The index of the present request's first unsent statement in `pending`.
   private var mark = 0
   private var hasSavepoint = false
-  /// Whether there is anything to commit; true even if that was undone.
+  /// Whether a request has written something in this transaction; it stays true when the request is undone.
   private(set) var hasWritten = false
-  /// The first failure.
+  /// The first failure of a statement.
   ///
   /// After it the transaction cannot be committed.
   private(set) var failure: PostgreSQLError?
   private var answers: Answers
-  /// Whether the present request has cached a query result, which may include the request's own writes.
+  /// Whether the present request has cached a query result.
+  ///
+  /// The result may include the request's own writes.
   private var hasKept = false
-  /// The head of the audit log as this transaction wrote it last; nil when it has not.
+  /// The head of the audit log as this transaction wrote it last; nil when it has not written it.
   var auditHead: Stored<AuditHead>?
   /// The upper bound of pending codes from the cluster's row; nil when they must be counted.
   var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
   private var isLiveCodesChanged = false
-  /// The changes to the bounds of single requestors.
+  /// The transaction's changes to the upper bounds of single requestors' pending codes.
   var ownLiveCodes = OwnLiveCodes()
-  /// What other nodes must read again, and how many of these changes come from earlier requests.
+  /// The changes that other nodes must read again.
   private var changes: [StoreChange] = []
   private var changesBefore = 0
   /// The number of the newest entry in the change log before this transaction.
@@ -75,9 +77,9 @@ final class Transaction {
     isLiveCodesChanged = false
   }
 
-  /// Runs the queries that can be declared with the results so far, before anything is written.
+  /// Runs the further queries that can be declared with the results so far, before anything is written.
   ///
-  /// If a request fails to declare them, they run when it needs them.
+  /// If a request fails to declare its queries, they run when the request needs them.
   func askAhead(_ more: [@Sendable (borrowing ReadContext) throws -> [Question]]) throws {
     let context = ReadContext(connection, knowing: answers, by: deadline)
     answers.ask(more.flatMap { (try? $0(context)) ?? [] })
@@ -85,13 +87,13 @@ final class Transaction {
     try answers.take(connection.run(answers.statements, by: deadline))
   }
 
-  /// Sends the pending statements and a query, unless its result is cached.
+  /// Sends the unsent statements and a query, unless the query's result is cached.
   func ask(_ sql: SQL) throws -> Rows {
     if failure == nil, let rows = answers.rows(of: sql) { return rows }
     return try send(sql, changing: false)
   }
 
-  /// Like ``ask(_:)``, and caches the result.
+  /// Sends the pending statements and a query like ``ask(_:)``, and caches the result.
   func ask(_ question: Question) throws -> Rows {
     if failure == nil, let rows = answers.rows(of: question.sql) { return rows }
     let rows = try send(question.sql, changing: false)
@@ -100,7 +102,7 @@ final class Transaction {
     return rows
   }
 
-  /// Sends the pending statements and one more, and returns how many rows that one changed.
+  /// Sends the pending statements and `sql`, and returns how many rows `sql` changed.
   func change(_ sql: SQL, touching rows: [TouchedRow]?) throws -> Int {
     forget(rows)
     return try send(sql, changing: true).changed
@@ -110,7 +112,7 @@ final class Transaction {
     if let failure { throw failure }
     try sql.requireKeepable()
     if changing { hasWritten = true }
-    // From here on the request may have to be rolled back without the requests before it.
+    // From here on, the present request may have to be rolled back while the requests before it are kept.
     if isShared, !hasSavepoint, changing || pending.count > mark {
       pending.insert(Pending(sql: "SAVEPOINT request"), at: mark)
       hasSavepoint = true
@@ -126,7 +128,7 @@ final class Transaction {
     }
   }
 
-  /// The pending statements in the form in which they are sent.
+  /// The unsent statements in the form in which they are sent.
   private var statements: [SQL] {
     var statements: [SQL] = []
     var rest = pending[...]
@@ -138,9 +140,9 @@ final class Transaction {
     return statements
   }
 
-  /// Removes the cached results that these rows may have changed.
+  /// Removes the cached results that a write of these rows may have changed.
   ///
-  /// With nil the rows are unknown, and all results go.
+  /// Nil means that the rows are unknown; then all results are removed.
   private func forget(_ rows: [TouchedRow]?) {
     guard let rows else {
       auditHead = nil
@@ -152,7 +154,7 @@ final class Transaction {
     }
   }
 
-  /// Adds a statement to the pending ones; `isRow` says that it inserts one new row.
+  /// Adds a statement to those that are sent later; `isRow` says that it inserts one new row.
   func later(_ sql: SQL, touching rows: [TouchedRow]?, isRow: Bool = false) throws {
     if let failure { throw failure }
     try sql.requireKeepable()
@@ -161,10 +163,12 @@ final class Transaction {
     pending.append(Pending(sql: sql, isRow: isRow))
   }
 
-  /// Adds a change for other nodes, which is stored if the transaction commits.
+  /// Adds a change that other nodes must read.
+  ///
+  /// It is stored if the transaction commits.
   func note(_ change: StoreChange) { changes.append(change) }
 
-  /// Called before another request writes.
+  /// Notes what the transaction holds before the next request writes, so that this request alone can be undone.
   func beginRequest() {
     mark = pending.count
     changesBefore = changes.count
@@ -172,25 +176,25 @@ final class Transaction {
     hasKept = false
   }
 
-  /// Called when the request has succeeded.
+  /// Called when a request of this transaction has succeeded.
   func endRequest() {
     if hasSavepoint { pending.append(Pending(sql: "RELEASE SAVEPOINT request")) }
   }
 
-  /// Undoes what the request wrote.
+  /// Undoes what the present request wrote.
   func undoRequest() {
     if hasKept { answers.forgetAll() }
     auditHead = nil
     changes.removeSubrange(changesBefore...)
     if hasSavepoint, mark == 0 {
-      // The savepoint was sent, so all pending statements are the request's own.
+      // The savepoint was sent, so all unsent statements belong to the present request.
       pending = [Pending(sql: "ROLLBACK TO SAVEPOINT request"), Pending(sql: "RELEASE SAVEPOINT request")]
     } else {
       pending.removeSubrange(mark...)
     }
   }
 
-  /// Sends the pending statements, the change log entry and the transaction's number, and commits.
+  /// Sends the unsent statements, the change log entry and the transaction's number, and commits.
   func commit(_ number: SQL, of lane: Int64 = 0) -> CommitOutcome {
     if let failure { return .notCommitted(failure) }
     var rest = statements + ownLiveCodes.statements

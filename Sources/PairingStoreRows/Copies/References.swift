@@ -1,10 +1,11 @@
 import RegentSQL
 
-/// A foreign key between two tables, to detect deleted rows: a deleted row leaves no signature behind, but other rows
-/// still name it.
+/// A foreign key between two tables, used to detect deleted rows: a deleted row leaves no signature behind, but other
+/// rows still name it.
 ///
-/// The list contains only references that every verb cleans up when it removes a row. Others may dangle legitimately;
-/// for example, a list of names may still hold a client that a viewer has removed.
+/// The list contains only references that every store operation cleans up when it removes a row. Other references may
+/// legitimately point to deleted rows. For example, a stored list of names may still name a client that a viewer has
+/// removed.
 struct Reference: Sendable {
   let table: String
   let columns: [String]
@@ -29,7 +30,7 @@ struct Reference: Sendable {
       Reference("client", "application", to: "application", "id"),
     ]
 
-  /// A message about rows whose referenced row is missing; nil when there are none.
+  /// A message about rows whose referenced row is missing; nil when no rows lack it.
   func loose<Context: Querying & ~Copyable>(in context: borrowing Context) throws -> String? {
     let same = zip(columns, targetColumns).map { "target.\($1) = source.\($0)" }.joined(separator: " AND ")
     let count: Int =

@@ -3,13 +3,17 @@ import RegentSQL
 /// How the rows of a table are read page by page and copied: all columns, in an order that both databases support.
 struct RowForm: Sendable {
   let name: String
-  /// The columns, with the signature as the last one if the table has one.
+  /// The table's columns, with the row signature as the last one if the table has signatures.
   let columns: [Column]
   private let order: [Column]
-  /// Whether the query also reads `rowid`, the order of writing, as a last column that is not copied.
+  /// Whether the query also reads `rowid`, which shows the order of writing.
+  ///
+  /// It comes as a last column that is not copied.
   private let isCounted: Bool
 
-  /// Sorts by the primary key, or by the order of writing where that order matters.
+  /// Sorts by the primary key.
+  ///
+  /// Tables whose order of writing matters are sorted by that order instead.
   init(_ table: any SignedTable) {
     name = table.name
     columns = table.columns + [.bytes("signature")]
@@ -21,15 +25,15 @@ struct RowForm: Sendable {
     (self.name, self.columns, self.order, isCounted) = (name, columns, order, false)
   }
 
-  /// The table of data keys.
+  /// The form of the table of data keys.
   ///
   /// Its rows are encrypted with authentication and have no signature.
   static let dataKeys = RowForm(DataKeys.table, [.text("purpose"), .bytes("sealed")], order: [.text("purpose")])
 
-  /// The values of the sort columns behind which the next page begins.
+  /// The position after which the next page of rows begins: the values of the sort columns.
   struct Place { fileprivate let values: [SQLValue] }
 
-  /// The next rows in sorted order.
+  /// Reads the next page of rows in sorted order.
   ///
   /// It seeks by key instead of by offset, so that each page is found as fast as the first.
   func page<Context: Querying & ~Copyable>(

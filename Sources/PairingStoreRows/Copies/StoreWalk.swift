@@ -3,12 +3,16 @@ import RegentCryptography
 internal import RegentEncodings
 import RegentSQL
 
-/// Reads a whole store as of one moment: verifies, counts and hashes each row and passes it on.
+/// Reads a whole store as of one moment.
+///
+/// It verifies, counts and hashes each row and passes it on.
 struct StoreWalk {
   let vault: Vault
-  /// The number of rows in a page.
+  /// The number of rows that are read at once.
   var step = 500
-  /// Called with the number of rows read so far.
+  /// A callback for progress.
+  ///
+  /// It gets the number of rows read so far.
   var seen: @Sendable (Int) -> Void = { _ in }
 
   /// Reads all tables of a store.
@@ -25,8 +29,8 @@ struct StoreWalk {
     for table in Tables.all {
       let isAudit = table.name == Tables.audit.name
       try walk(context, RowForm(table), &found, take) { page in
-        // One instance for each page: it collects every row that fails verification, and a completely corrupt store
-        // must not exhaust the memory.
+        // Each page gets its own instance: an instance collects every row that fails verification, and a completely
+        // corrupt store must not exhaust the memory.
         let rows = SignedRows(vault, known)
         var bad = 0
         for values in page {
@@ -73,7 +77,7 @@ struct StoreWalk {
       }
       place = page.next
     } while place != nil
-    // Compare with a count: a corrupt index that leaves rows out would leave them out of the copy, too.
+    // Compare with a count, to detect a corrupt index. If an index lacked rows, the copy would lack them, too.
     let there: Int = try context.value("SELECT count(*) FROM \(unsafeRawSQL: form.name)") ?? 0
     guard there == count else {
       throw StoreError.unavailable(

@@ -18,8 +18,8 @@ enum DataKeys {
   static func open(in context: borrowing WriteContext, with master: SealingKey) throws -> Vault {
     var keys = try stored(in: context, master)
     let wanted = core + KeyPurpose.allCases.map(name)
-    // A key of a new purpose may be missing after an upgrade. Without any of the three core keys no existing row could
-    // be verified or decrypted, so generating one would hide the loss.
+    // After an upgrade the key for a new purpose may be missing; it is generated. But without any one of the three core
+    // keys no existing row could be verified or decrypted, and generating that key would hide the loss.
     if !keys.isEmpty, let missing = core.first(where: { keys[$0] == nil }) {
       throw StoreKeyFailure.missingDataKey(missing)
     }
@@ -33,7 +33,9 @@ enum DataKeys {
     return try vault(of: keys)
   }
 
-  /// Decrypts the existing data keys without generating any.
+  /// Decrypts the existing data keys.
+  ///
+  /// It generates no missing ones.
   static func look<Context: Querying & ~Copyable>(
     in context: borrowing Context, with master: SealingKey
   ) throws -> Vault {

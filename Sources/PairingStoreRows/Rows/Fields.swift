@@ -19,7 +19,7 @@ struct Fields {
     return values[place]
   }
 
-  /// The remaining values.
+  /// Reads all remaining values of the row.
   mutating func all() throws(UnreadableRow) -> [SQLValue] {
     defer { place = values.count }
     return Array(values[place...])
@@ -124,9 +124,9 @@ extension JSONValue {
 
   static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-  /// A duration in full precision.
+  /// Encodes a duration in full precision.
   ///
-  /// Compare-and-swap verbs compare decoded records, so encoding must not round.
+  /// Compare-and-swap operations compare decoded records, so encoding must not round.
   static func span(_ duration: Duration) -> JSONValue {
     let (seconds, attoseconds) = duration.components
     return .array([.integer(seconds), .integer(attoseconds)])

@@ -19,13 +19,13 @@ extension SignedRows {
       written: try put(context, Tables.auditHead, head, over: found.signature.isEmpty ? nil : found))
   }
 
-  /// The queries that appending a line needs.
+  /// The queries that a transaction needs before it can append an audit line.
   static let auditQuestions = [
     Tables.auditHead.row("audit"),
     Question(sql: "SELECT coalesce(max(number), 0) FROM audit", table: Tables.audit.name, columns: []),
   ]
 
-  /// The signed head of the log, and whether it is trustworthy.
+  /// The signed head of the audit log, and whether it is trustworthy.
   ///
   /// If it is missing or older than the log, a new head is made from the newest line that verifies.
   func auditHead(
@@ -34,8 +34,8 @@ extension SignedRows {
     let stored = try storedHead(context)
     let highest: Int64 = try context.value(SignedRows.auditQuestions[1]) ?? 0
     if let stored, highest <= stored.record.newest { return (stored, true) }
-    // Rows have numbers above the head: either they were planted and do not verify, or the head comes from an older
-    // copy of the file.
+    // Rows have numbers above the head's number. Either an attacker inserted them and they do not verify, or the head
+    // comes from an older copy of the database file.
     var newest: Int64 = 0
     try walk(context, Tables.audit, "\(all: Tables.audit) ORDER BY number DESC", expecting: 1) { line in
       newest = line.record.number

@@ -2,7 +2,7 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-// Reads and changes that several verbs share. All of them run inside the verb's transaction.
+// Reads and changes that several store operations share. All of them run inside the operation's transaction.
 
 extension SignedRows {
   func registration<Context: Querying & ~Copyable>(
@@ -20,7 +20,7 @@ extension SignedRows {
     return stored
   }
 
-  /// Applies an event to a registration and writes the columns that it changes.
+  /// Applies an event to a registration and writes the columns that the event changes.
   func apply(
     _ context: borrowing WriteContext, _ event: PairingEvent, to stored: Stored<RegistrationRecord>,
     at now: Instant
@@ -64,7 +64,7 @@ extension SignedRows {
   func password<Context: Querying & ~Copyable>(
     _ context: borrowing Context, of name: AccountName, at provider: ProviderID
   ) throws -> String? {
-    // If the account's row fails verification, its password must not work either.
+    // The account's row must verify, too. Otherwise a password could be used with a row that an attacker has changed.
     guard try account(context, provider, name) != nil else { return nil }
     return try one(context, Tables.passwords, Tables.passwords.row(provider.text, name.text))?.record.phc
   }
@@ -96,7 +96,7 @@ extension SignedRows {
     return found
   }
 
-  /// The queries of ``signInContext(_:_:_:rowKey:device:identity:)``.
+  /// The queries that ``signInContext(_:_:_:rowKey:device:identity:)`` sends, to be declared in advance.
   static func questions(
     ofSignInAt provider: SQLValue, account: SQLValue, requestor: SQLValue, rowKey: SQLValue
   ) -> [Question] {
@@ -109,7 +109,7 @@ extension SignedRows {
     return questions
   }
 
-  /// The same queries for a sign-in whose row has been read.
+  /// The queries that a check of this sign-in will send, to be declared in advance once its row has been read.
   static func questions<Context: Querying & ~Copyable>(
     _ context: borrowing Context, onWhich signIn: Question
   ) throws -> [Question] {
@@ -118,12 +118,12 @@ extension SignedRows {
     return questions(ofSignInAt: found[0], account: found[1], requestor: found[2], rowKey: found[3])
   }
 
-  /// What has been used of a temporary pass by the device or by the identity.
+  /// Reads what the device or the identity has used of a temporary pass.
   func use<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ provider: ProviderID,
     _ device: DeviceHash, _ identity: IdentityHash?
   ) throws -> TemporaryPassUse {
-    // Without an identity the last comparison is with NULL, which matches no row.
+    // Without an identity the last condition compares with NULL, which matches no row.
     let passes = try all(
       context, Tables.passes,
       """
@@ -143,7 +143,7 @@ extension SignedRows {
     return stored
   }
 
-  /// Why a browser may not be signed in as this viewer; nil when it may.
+  /// The reason why a browser may not be signed in as this viewer; nil when it may.
   func signInRefusal<Context: Querying & ~Copyable>(
     _ context: borrowing Context, of viewer: Viewer
   ) throws -> AuthenticationRefusal? {
@@ -169,7 +169,7 @@ extension SignedRows {
     }
   }
 
-  /// Ends sessions and releases their claims.
+  /// Ends browser sessions and their claims on codes.
   func endSessions(
     _ context: borrowing WriteContext, _ ended: [SessionRecord], at now: Instant
   ) throws -> [RegistrationChange] {
@@ -199,7 +199,7 @@ extension SignedRows {
     ).map(\.record)
   }
 
-  /// Deletes authentications with their permits.
+  /// Deletes authentications together with their permits.
   func endAuthentications(
     _ context: borrowing WriteContext, _ ended: [AuthenticationRecord]
   ) throws {
@@ -243,7 +243,8 @@ extension SignedRows {
     if let earlier = earlier.stored {
       try endAuthentications(context, [earlier.record])
     } else if earlier.isTaken {
-      // The earlier row fails verification. It must be deleted, because device and requestor are unique together.
+      // The earlier row fails verification. It must be deleted, because the database allows one row for each pair of
+      // device and requestor.
       try context.run(
         "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)")
     }

@@ -3,27 +3,28 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// Names a row that failed verification.
+/// The table and key of a row that failed verification.
 struct TamperedRow: Hashable, Sendable {
   let table: String
   let key: String
 }
 
-/// Reads and writes signed rows for one verb inside its transaction, and collects the rows that failed verification.
+/// Reads and writes signed rows for one store operation inside its transaction, and collects the rows that failed
+/// verification.
 ///
-/// Only the thread that runs the verb uses it, until the verb ends.
+/// Only the thread that runs the operation uses it, until the operation ends.
 package final class SignedRows {
   let vault: Vault
   private let known: VerifiedRowCache
   private let keyPairs: Table<KeyPair>
   private(set) var tampered: [TamperedRow] = []
   private var rowKeys: [PublicKey: HMACKey] = [:]
-  /// The store's change counter (``GrantStore/standingMark``) from before a reading verb began.
+  /// The value of the store's change counter (``GrantStore/standingMark``) before a reading operation began.
   ///
-  /// A shared row that was verified at the same counter value is not read again.
+  /// If a row that many records depend on was verified at the same counter value, it is not read again.
   var mark: UInt64?
 
-  /// Takes the encoding of key-pair rows as an argument, because a migration reads an earlier one.
+  /// Takes the encoding of key-pair rows as an argument, because a migration reads rows in an earlier encoding.
   init(_ vault: Vault, _ known: VerifiedRowCache, keyPairs: Table<KeyPair> = Tables.keyPairs) {
     self.vault = vault
     self.known = known
@@ -31,17 +32,17 @@ package final class SignedRows {
   }
 }
 
-// MARK: - Reading
+// MARK: - Reading rows
 
 extension SignedRows {
-  /// The row, if it verifies.
+  /// Reads one row; nil when it does not exist or its signature does not verify.
   func one<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ question: Question
   ) throws -> Stored<Record>? {
     try place(context, table, question).stored
   }
 
-  /// The row, if it verifies, and whether there is any row.
+  /// Reads one row if its signature verifies, and tells whether any row is stored there.
   func place<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ question: Question
   ) throws -> (stored: Stored<Record>?, isTaken: Bool) {
@@ -54,7 +55,7 @@ extension SignedRows {
     return (found, isTaken)
   }
 
-  /// Passes the rows that verify to `body` until it returns false.
+  /// Passes the rows whose signatures verify to `body`, until `body` returns false.
   ///
   /// Rows that fail verification are skipped.
   func each<Context: Querying & ~Copyable, Record>(
@@ -69,7 +70,7 @@ extension SignedRows {
     } catch is Enough {}
   }
 
-  /// All rows that verify.
+  /// Reads all rows of the query whose signatures verify.
   func all<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL
   ) throws -> [Stored<Record>] {
@@ -81,7 +82,8 @@ extension SignedRows {
     return found
   }
 
-  /// Like `each`, for results that are too large for memory: rows are fetched in portions.
+  /// Passes verified rows to `body` like `each`, but fetches them in portions, for results that are too large for
+  /// memory.
   func walk<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL, expecting count: Int,
     _ body: (Stored<Record>) throws -> Bool
@@ -96,7 +98,7 @@ extension SignedRows {
 
   /// The first rows that verify and satisfy `isMeant`.
   ///
-  /// Invalid rows do not shorten the page.
+  /// Rows that fail verification do not count towards `limit`.
   func first<Context: Querying & ~Copyable, Record>(
     _ limit: Int, _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL,
     where isMeant: (Record) throws -> Bool = { _ in true }
@@ -110,7 +112,7 @@ extension SignedRows {
     return found
   }
 
-  /// The row, if it verifies.
+  /// Reads one row by a declared query; nil when it does not exist or its signature does not verify.
   func one<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ sql: SQL
   ) throws -> Stored<Record>? {
@@ -122,7 +124,7 @@ extension SignedRows {
     return found
   }
 
-  /// A row that many other rows depend on, by its key.
+  /// Reads by its key a row that many other rows depend on.
   ///
   /// It may come from the cache.
   func shared<Context: Querying & ~Copyable, Record>(
@@ -150,7 +152,7 @@ extension SignedRows {
       }
       signature = try row.blob(table.columns.count)
     } catch {
-      // Invalid UTF-8, or a type that the schema forbids: this program did not write the row.
+      // The row contains invalid UTF-8, or a type that the schema forbids, so this program did not write it.
       noteTampered(table, values)
       return nil
     }
@@ -159,7 +161,7 @@ extension SignedRows {
     return row
   }
 
-  /// Decodes the record, if the signature is valid and the encrypted values can be decrypted.
+  /// Decodes a row into its record; nil unless the signature is valid and the encrypted values can be decrypted.
   func verified<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ values: [SQLValue], _ signature: [UInt8]
   ) throws -> Stored<Record>? {
@@ -183,7 +185,7 @@ extension SignedRows {
     tampered.append(TamperedRow(table: table.name, key: key))
   }
 
-  /// The key that signs a row; nil when its key pair is missing or revoked.
+  /// The key that signs this row; nil when its key pair is missing or revoked.
   private func signingKey<Context: Querying & ~Copyable, Record>(
     _ context: borrowing Context, _ table: Table<Record>, _ values: [SQLValue]
   ) throws -> HMACKey? {
@@ -204,9 +206,9 @@ extension SignedRows {
     try shared(context, keyPairs, id.text)
   }
 
-  /// Signs and verifies with this row pair from now on.
+  /// Makes this key pair the one that signs and verifies rows from now on.
   ///
-  /// Returns nil when it is no row pair or is revoked.
+  /// Returns nil when it is revoked, or is not a pair for signing rows.
   @discardableResult
   func use(_ pair: Stored<KeyPair>) -> HMACKey? {
     guard pair.record.purpose == .rows, pair.record.state != .revoked else { return nil }
@@ -216,14 +218,14 @@ extension SignedRows {
   }
 }
 
-// MARK: - Writing
+// MARK: - Writing rows
 
 extension SignedRows {
   /// Writes a new row.
   ///
-  /// It replaces a row with the same key that fails verification.
+  /// It replaces an existing row with the same key if that row fails verification.
   ///
-  /// - Returns: the row's signature.
+  /// - Returns: the signature of the new row.
   @discardableResult
   package func insert<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ record: Record
@@ -254,7 +256,7 @@ extension SignedRows {
       table.insert, table.insertNew, values + [.blob(signature)], touching: TouchedRow(table, values))
   }
 
-  /// Changes some columns of a row that was read in this transaction, and its signature.
+  /// Changes some columns of a row that was read in this transaction, and renews its signature.
   ///
   /// - Returns: the new values and the new signature.
   @discardableResult
@@ -268,7 +270,7 @@ extension SignedRows {
     var bound = news
     bound.append(.blob(signature))
     bound += table.key(of: stored.values)
-    // The signature is the row's version: the statement changes nothing if the row has changed since it was read.
+    // The old signature is the row's version: the UPDATE changes nothing if the row has changed since it was read.
     bound.append(.blob(stored.signature))
     try context.changeOne(
       SQL(unsafeRawSQL: change.text, bound), of: table.name,
@@ -276,7 +278,7 @@ extension SignedRows {
     return (values, signature)
   }
 
-  /// Like the function above, for columns that are not known at compile time.
+  /// Changes some columns of a row that was read in this transaction, for columns that are not known at compile time.
   @discardableResult
   func update<Record>(
     _ context: borrowing WriteContext, _ table: Table<Record>, _ stored: Stored<Record>,
@@ -287,8 +289,8 @@ extension SignedRows {
 
   /// Changes some columns of a row that an earlier transaction read.
   ///
-  /// The caller guarantees that no record which the row depends on can have changed since, so nothing is read again and
-  /// the remembered row key is used.
+  /// The caller guarantees that no record which the row depends on can have changed since. Nothing is therefore read
+  /// again, and the remembered key for signing rows is used.
   ///
   /// - Returns: false when the row has changed or its key is not remembered; then nothing was written.
   func updateUnread<Record>(
@@ -305,7 +307,7 @@ extension SignedRows {
     return try context.runCounting(SQL(unsafeRawSQL: change.text, bound)) == 1
   }
 
-  /// Writes a record over the row that was read, or as a new row.
+  /// Writes a record over the row from which it was read, or as a new row.
   ///
   /// - Returns: the row as it is stored now.
   @discardableResult

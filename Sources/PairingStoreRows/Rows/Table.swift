@@ -1,7 +1,7 @@
 import RegentCryptography
 import RegentSQL
 
-/// What a row's signature covers: the columns in this order, under a version number.
+/// The list of columns that a row's signature covers, in this order, under a version number.
 ///
 /// When a table gains or loses a column, or a column changes its meaning, the table gets the next version and a
 /// migration signs its rows again (``Resigning``). Row keys and encrypted values do not depend on the version.
@@ -13,13 +13,15 @@ struct SignedForm: Sendable {
 /// A table of signed rows: its columns in the order in which they are signed, and the conversion between record and
 /// row.
 ///
-/// A change of the order needs a new version of the signed form.
+/// A change of the column order needs a new version of the signed form.
 package struct Table<Record: Sendable>: Sendable {
   /// The key that signs the rows of a table.
   enum Signer: Sendable {
-    /// A key of the service: for records that operators create and for records of no requestor.
+    /// A key of the service signs the rows: for records that operators create and for records of no requestor.
     case service
-    /// The requestor's row pair, which the column `public_key` names.
+    /// A key pair of the requestor signs the rows.
+    ///
+    /// The column `public_key` names that pair.
     case rowPair
   }
 
@@ -31,14 +33,15 @@ package struct Table<Record: Sendable>: Sendable {
   let encode: @Sendable (Record, Vault) -> [SQLValue]
   let decode: @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
   let select: String
-  /// Queries for one row by its first column, which is the primary key of most tables, and by its first two.
+  /// The SQL text that reads one row by its first column (the primary key of most tables), and the one that reads it by
+  /// its first two columns.
   private let selectOne, selectByTwo: String
   private let firstName, firstNames: [String]?
   let insert: String
-  /// Writes nothing if the row conflicts with an existing one.
+  /// The INSERT that writes nothing if the row conflicts with an existing one.
   let insertNew: String
   let publicKey: Int?
-  /// The cache of verified rows, for the few tables that every verb reads.
+  /// The cache of verified rows, for the few tables that nearly every store operation reads.
   let known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)?
 
   init(
@@ -58,7 +61,8 @@ package struct Table<Record: Sendable>: Sendable {
     select = "SELECT \(names), signature FROM \(name)"
     selectOne = "\(select) WHERE \(columns[0].isGiven)"
     selectByTwo = columns.count < 2 ? selectOne : "\(selectOne) AND \(columns[1].isGiven)"
-    // The query for a long column binds two values, so its result cannot be tied to columns (``Question/columns``).
+    // Values of a long column are looked up by a hash, so the query binds two values for that column: the hash and the
+    // value itself. ``Question/columns`` requires one bound value for each column, so it stays nil.
     firstName = columns[0].isLong ? nil : [columns[0].name]
     firstNames = columns.prefix(2).contains(where: \.isLong) ? nil : columns.prefix(2).map(\.name)
     let places = columns.map { _ in "?, " }.joined()
@@ -71,7 +75,7 @@ package struct Table<Record: Sendable>: Sendable {
 
   /// The query for one row by its first column.
   ///
-  /// Its text is built once.
+  /// Its SQL text is built once, when the table is declared.
   func row(_ id: String) -> Question {
     Question(sql: SQL(unsafeRawSQL: selectOne, [.text(id)]), table: name, columns: firstName)
   }
@@ -83,13 +87,13 @@ package struct Table<Record: Sendable>: Sendable {
       table: name, columns: firstNames)
   }
 
-  /// The condition that selects one row by its primary key.
+  /// The SQL condition that selects one row by its primary key.
   var hasKey: String { columns.prefix(keyCount).map(\.isGiven).joined(separator: " AND ") }
 
-  /// The values to bind in that condition.
+  /// The values to bind in the condition `hasKey`.
   func key(of values: [SQLValue]) -> [SQLValue] { zip(columns.prefix(keyCount), values).flatMap { $0.given($1) } }
 
-  /// The positions of these columns, and the statement that changes them if the row is unchanged since it was read.
+  /// The positions of these columns, and the UPDATE that changes them if the row is unchanged since it was read.
   func change(of names: [String]) -> RowChange {
     let places = names.compactMap { name in columns.firstIndex { $0.name == name } }
     precondition(places.count == names.count, "\(name) has no such column")
@@ -104,7 +108,9 @@ struct RowChange: Sendable {
   let text: String
 }
 
-/// A record with the row that it was read from, which an update starts from.
+/// A record together with the row from which it was read.
+///
+/// An update needs both.
 struct Stored<Record: Sendable> {
   let record: Record
   let values: [SQLValue]
@@ -112,12 +118,12 @@ struct Stored<Record: Sendable> {
 }
 
 extension SQL.StringInterpolation {
-  /// The beginning of a query for whole rows: `"\(all: table) WHERE …"`.
+  /// Writes the beginning of a query for whole rows of the table into the SQL text: `"\(all: table) WHERE …"`.
   mutating func appendInterpolation<Record>(all table: Table<Record>) {
     appendInterpolation(unsafeRawSQL: table.select)
   }
 
-  /// The condition that a column equals this text, or is NULL; written so that both databases use an index.
+  /// Writes the condition that a column equals this text, or is NULL, in a form for which both databases use an index.
   mutating func appendInterpolation(_ column: StaticString, is text: String?) {
     appendLiteral(column)
     guard let text else { return appendLiteral(" IS NULL") }
@@ -125,20 +131,24 @@ extension SQL.StringInterpolation {
     appendInterpolation(text)
   }
 
-  /// The condition that selects one row by its primary key.
+  /// Writes the condition that selects one row by its primary key into the SQL text.
   mutating func appendInterpolation<Record>(keyOf values: [SQLValue], in table: Table<Record>) {
     appendInterpolation(part: SQL(unsafeRawSQL: table.hasKey, table.key(of: values)))
   }
 }
 
 extension Column {
-  /// The expression by which an index contains this column; nil when the index contains the column itself.
+  /// The expression by which an index contains this column: a hash for a long column.
+  ///
+  /// Nil when the index contains the column itself.
   private var hash: String? { isLong ? Dialect.hash(of: name) : nil }
 
-  /// The condition that the column has a bound value.
+  /// The SQL condition that this column equals a bound parameter.
+  ///
+  /// For a long column it also compares the hash, because the index contains only the hash.
   fileprivate var isGiven: String { "\(name) = ?" + (hash.map { " AND \($0) = ?" } ?? "") }
 
-  /// The values to bind in that condition.
+  /// The values to bind in the condition `isGiven`.
   fileprivate func given(_ value: SQLValue) -> [SQLValue] {
     guard hash != nil, case .text(let text) = value else { return [value] }
     return [value, .blob(SHA256.hash(text))]

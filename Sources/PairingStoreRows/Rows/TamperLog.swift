@@ -4,15 +4,16 @@ import RegentPlatform
 
 /// The rows that failed verification since the store was opened.
 ///
-/// Each is reported once.
+/// Each row is reported once.
 final class TamperLog: Sendable {
   private struct TamperLogState {
     var known: Set<TamperedRow> = []
     var untold: [TamperedRow] = []
   }
 
-  /// The maximum number of rows that are remembered, so that a completely corrupt file fills neither the memory nor the
-  /// log.
+  /// The maximum number of rows with failed verification that are remembered.
+  ///
+  /// A completely corrupt file thus fills neither the memory nor the log.
   private static let capacity = 100_000
   private let state = Locked(TamperLogState())
 
@@ -38,7 +39,7 @@ final class TamperLog: Sendable {
 }
 
 extension TamperedRow {
-  /// The audit line about the row.
+  /// The audit line that reports the row as changed by an attacker or corrupt.
   func entry(at now: Instant) -> AuditEntry {
     AuditEntry(
       at: now, actor: .service, action: "row.tampered", subject: "\(table)/\(key)",

@@ -5,29 +5,29 @@ import RegentSQL
 
 /// The data keys in use, for encrypting secrets and signing rows.
 struct Vault: Sendable {
-  /// The version of the derivation of row keys.
+  /// The version of the way in which row keys are derived.
   ///
   /// It must never change, because that would change every row key of every requestor. A table that gains a column gets
   /// a new version of its signed form instead (``SignedForm``).
   private static let derivation: UInt8 = 1
   /// The version of the associated data of encrypted values.
   ///
-  /// It must never change either.
+  /// It must never change, because no stored value could be decrypted any more.
   private static let binding: UInt8 = 1
 
-  /// Encrypts secrets inside rows.
+  /// The key that encrypts secrets inside rows.
   let sealing: SealingKey
-  /// Signs the rows of the service itself.
+  /// The key that signs the service's own rows.
   let records: HMACKey
-  /// The key from which, together with a requestor's row pair, the requestor's row key is derived.
+  /// The key from which a requestor's row key is derived, together with the requestor's key pair for rows.
   let rows: Secret
-  /// The keys for the service's own purposes.
+  /// The random keys that the service uses for its own purposes, such as hashing codes.
   let material: [KeyPurpose: StoredSecret]
 
-  /// Derives the row key of a row pair.
+  /// Derives the key that signs a requestor's rows.
   ///
-  /// It needs both the random data key and the pair's secret, so that an attacker who has only one of them cannot sign
-  /// rows.
+  /// It needs both the random data key and the secret of the requestor's key pair for rows, so that an attacker who has
+  /// only one of them cannot sign rows.
   func rowKey(of pair: KeyPair) -> HMACKey? {
     var info = FramedFields(purpose: "row key", version: Vault.derivation)
     info.append(pair.publicKey.text)
@@ -37,7 +37,7 @@ struct Vault: Sendable {
 
   /// The key that authenticates a backup as a whole.
   ///
-  /// The row signatures cannot show that a row is missing from a backup, or comes from a backup of another day.
+  /// The row signatures cannot show that a row is missing from a backup, or that it comes from a backup of another day.
   func backupKey() throws -> HMACKey {
     try HMACKey(.sha256, HKDF.derive(from: rows, info: FramedFields(purpose: "backup", version: 1).bytes))
   }
@@ -51,7 +51,8 @@ struct Vault: Sendable {
 
   /// Encrypts a value of a row.
   ///
-  /// It is bound to its row and column, so that it cannot be decrypted elsewhere.
+  /// The result is bound to its row and column. An attacker who copies it to another place cannot get it decrypted
+  /// there.
   func seal(_ bytes: [UInt8], _ column: String, of row: String) -> SQLValue {
     .blob(sealing.seal(bytes, associatedData: Vault.place(column, row)))
   }

@@ -18,7 +18,7 @@ extension Tables {
       "zipCodes": .list(one.attributes.zipCodes), "maximumRatings": .array(ratings),
       "channels": .list(one.attributes.channels),
     ]
-    // Omitted when it is not set, so that such rows are encoded as in earlier versions.
+    // The member is left out when it is not set, so that the row has the same bytes as in earlier versions.
     if let may = one.mayChangePassword { attributes["passwordChange"] = .bool(may) }
     return [
       .text(one.provider.text), .text(one.name.text), .optional(one.household?.text),

@@ -6,7 +6,7 @@ extension Tables {
   /// They are verified, and copied when a store is backed up or moved.
   ///
   /// Key pairs come first, because the rows of a requestor cannot be verified without its pair. Tables that only a
-  /// cluster needs (nodes, change log, duties) are missing here: the target of a copy creates them anew.
+  /// cluster needs (nodes, change log, duties) are not listed: the target of a copy creates them anew.
   static let all: [any SignedTable] = [
     keyPairs, signingKeys, requestors, providers, integrations, accounts, passwords, entitlements, applications,
     clients,
@@ -14,11 +14,13 @@ extension Tables {
     authentications, permits, passes, sessions, screenNames, numbers, loginFailures, audit, auditHead,
   ]
 
-  /// Tables whose `rowid` matters: it says which entitlement is evaluated first, and which temporary passes and login
-  /// failures are the oldest.
+  /// Tables whose `rowid` matters, because it shows the order of writing.
+  ///
+  /// That order says which entitlement is evaluated first, and which temporary passes and login failures are the
+  /// oldest.
   static let inOrderOfWriting: Set<String> = [entitlements.name, passes.name, loginFailures.name]
 
-  /// The names of all tables that hold a store's data.
+  /// The names of all tables that hold a store's data, with the table of data keys first.
   package static let names: [String] = [DataKeys.table] + all.map(\.name)
 }
 
@@ -29,7 +31,7 @@ protocol SignedTable: Sendable {
   var keyCount: Int { get }
   var columns: [Column] { get }
 
-  /// The number of rows among those selected by the condition that verify.
+  /// Counts the rows selected by the condition whose signatures verify.
   func countVerified<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ rows: SignedRows, where condition: SQL
   ) throws -> Int

@@ -2,19 +2,19 @@ import RegentCryptography
 import PairingStore
 import RegentSQL
 
-/// The signed extent of the audit log.
+/// The signed record of how far the audit log extends.
 ///
 /// Without it, a deletion of the newest lines could not be detected.
 struct AuditHead: Sendable, Equatable {
-  /// The number of the newest deleted line; the log begins after it.
+  /// The number of the newest deleted audit line; the log begins after it.
   var floor: Int64 = 0
-  /// The value of the chain at the floor.
+  /// The hash chain's value at the newest deleted audit line (`floor`).
   var floorChain: [UInt8] = []
-  /// The number of the newest line.
+  /// The number of the newest audit line.
   ///
   /// Numbers are never reused.
   var newest: Int64 = 0
-  /// A hash over the signatures of all lines up to the newest.
+  /// A hash over the signatures of all audit lines up to the newest.
   ///
   /// It detects that a line was replaced by another signed line with the same number, from an older copy of the file.
   var chain: [UInt8] = []

@@ -40,7 +40,7 @@ extension Tables {
   }
 }
 
-/// The columns that hold the state of a code.
+/// The columns that hold the state of a registration code.
 struct FlowColumns {
   static let columns: [Column] = [
     .text("state"), .number("sequence"), .text("session"), .text("operator"), .text("provider"),
@@ -137,10 +137,8 @@ extension NumberMatch {
 
   /// Three numbers to choose from, for nodes of an earlier version during an upgrade.
   ///
-  /// Without this value such a node would not ask for a number.
-  ///
-  /// The same three numbers are derived from each of them, in ascending order, so that they do not reveal the right
-  /// one.
+  /// Without this value such a node would not ask the viewer for a number. The same three numbers are derived whichever
+  /// of them is the right one, and they are in ascending order, so they do not reveal the right one.
   fileprivate var olderChoices: String {
     let least = 10 + (number - 10) % 30
     return "[\(least),\(least + 30),\(least + 60)]"
@@ -154,9 +152,9 @@ extension JSONWriter {
 }
 
 extension DeviceDescription {
-  /// The description as JSON text, without unset fields.
+  /// The device description as JSON text, without unset fields.
   var column: SQLValue {
-    // Written without building a tree first, because every new code needs it.
+    // Writes the JSON without building a tree first, because every new code needs it and this is faster.
     let bytes = JSONWriter.bytes { json in
       json.object { json in
         json.said("name", name)

@@ -3,9 +3,9 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// All signed tables.
+/// The declarations of all signed tables.
 ///
-/// The order of columns is part of the signatures.
+/// The order of their columns is part of the row signatures.
 package enum Tables {
   static let keyPairs = Table<KeyPair>(
     "key_pair", known: { $0.keyPairs },

@@ -2,7 +2,9 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// A request for a box's assertion that has been answered, remembered so that it cannot be answered again.
+/// A box's sign-in request that has been answered with an assertion.
+///
+/// It is remembered so that it cannot be answered again.
 struct UsedRequest: Sendable {
   let id: String
   let ends: Instant
@@ -37,7 +39,9 @@ extension Tables {
       isGranted: try isGranted(fields.number()), decided: try fields.instant())
   }
 
-  /// The value of the column `granted` for an undecided app, besides 0 and 1.
+  /// The value of the column `granted` for an app on which the viewer has not decided.
+  ///
+  /// Decided apps have 0 or 1.
   private static let undecided: Int64 = 2
 
   private static func isGranted(_ number: Int64) throws(UnreadableRow) -> Bool? {

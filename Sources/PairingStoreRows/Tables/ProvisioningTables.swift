@@ -30,7 +30,7 @@ extension Tables {
       id: id, name: name, domains: try settings.list("domains"),
       redirectURIs: try settings.list("redirectURIs"), logo: try settings.optionalText("logo"),
       color: try settings.optionalText("color"),
-      // Rows from earlier versions have no such member.
+      // Rows from earlier versions have no member `contact`.
       contact: try settings.optionalText("contact"),
       certificate: try settings.optionalText("certificate"),
       signaturePolicy: try present(SignaturePolicy(rawValue: settings.text("policy"))),
@@ -89,7 +89,7 @@ extension Tables {
       boarding: try present(BoardingStatus(rawValue: settings.text("boarding"))),
       platformID: try settings.optionalText("platformID"),
       secureSheet: try settings.flag("secureSheet"),
-      // Omitted when it is not set, so that such rows are encoded as in earlier versions.
+      // The member is left out when it is not set, so that the row has the same bytes as in earlier versions.
       mayChangePasswords: settings["passwordChange"]?.bool)
   }
 

@@ -109,7 +109,7 @@ extension Tables {
     let viewer = try fields.viewer()
     let started = try fields.instant()
     let lastUsed = try fields.instant()
-    // `expires`, which is computed from the two values before and stored only for an index.
+    // Skips `expires`: it is computed from the two values before it and stored only for an index.
     _ = try fields.instant()
     return SessionRecord(
       id: id, token: token, viewer: viewer, started: started, lastUsed: lastUsed,

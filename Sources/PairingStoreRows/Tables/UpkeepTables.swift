@@ -59,12 +59,12 @@ struct ScreenName: Sendable {
   let name: String
 }
 
-/// A text that the service keeps across restarts, such as counters.
+/// A stored text that the service keeps across restarts, such as counters.
 struct NumbersRecord: Sendable {
   let id: String
   let text: String
 
-  /// The key of a row: the kind, and behind a space the node.
+  /// The key of the text's row: the kind, and after a space the node.
   ///
   /// Node names contain no spaces.
   static func id(_ kind: StoredCounters, _ node: NodeID?) -> String {
@@ -73,9 +73,9 @@ struct NumbersRecord: Sendable {
 }
 
 struct CountedFailures: Sendable {
-  /// The key of the row that stands for all deleted counters.
+  /// The key of the row that holds the highest count among all deleted counters.
   ///
-  /// No subject has this key.
+  /// No account or source address has this key.
   static let others = "[\"others\"]"
 
   let subject: String
@@ -83,7 +83,9 @@ struct CountedFailures: Sendable {
 }
 
 extension LoginSubject {
-  /// The key of the subject's row: a JSON list, so that two subjects never have the same key.
+  /// The key of the row that counts the subject's failures.
+  ///
+  /// It is a JSON list, so that two subjects never have the same key.
   var key: String {
     let parts =
       switch self {

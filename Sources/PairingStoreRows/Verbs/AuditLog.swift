@@ -17,7 +17,8 @@ extension RowStore {
     }
   }
 
-  /// Reads the signed head, because an attacker who plants a row can give it any number.
+  /// Returns the number of the newest audit line from the signed head of the log, because an attacker who inserts a row
+  /// can give it any number.
   public func newestAuditNumber() async throws(StoreError) -> Int64 {
     try await read { context, rows in
       if let head = try rows.storedHead(context)?.record { return head.newest }
@@ -29,7 +30,7 @@ extension RowStore {
     async throws(StoreError) -> Int
   {
     let thinning = thinning
-    // A read transaction checks first, because there is nearly always nothing to delete.
+    // A read transaction first checks whether lines must be deleted, because that is rarely the case.
     let due = try await read { context, rows -> (isOld: Bool, surplus: Int64) in
       guard let head = try rows.storedHead(context)?.record else { return (false, 0) }
       let isOld = try !rows.oldLines(context, head, limit: 1) { retention.isOld($0, newer: $1, at: now) }.isEmpty
@@ -44,7 +45,7 @@ extension RowStore {
       if gone > 0 { return gone }
     }
     guard due.surplus > 0 else { return 0 }
-    // Deletes 1 % more than necessary, so that a million lines need not be counted again soon.
+    // Deletes more lines than necessary, by 1 % of the maximum, so that a million lines need not be counted again soon.
     let wanted = Int(clamping: due.surplus + retention.most / 100)
     let dropped = try await dropLinesOfStrangers(min(limit, wanted))
     if dropped > 0 { return dropped }
@@ -63,13 +64,13 @@ extension RowStore {
       for line in old { walk.take(line) }
       (head.floor, head.floorChain) = (last.record.number, walk.chain)
       try rows.put(context, Tables.auditHead, head, over: stored)
-      // Lines that fail verification are deleted as well.
+      // Lines up to the new floor are deleted even if they fail verification.
       try context.run("DELETE FROM audit WHERE number <= \(head.floor)")
       return old.count
     }
   }
 
-  /// Messages about lines that are missing from the audit log; empty when it is complete.
+  /// Messages about lines that are missing from the audit log; empty when the log is complete.
   ///
   /// It reads the whole log, at most `step` lines in one transaction.
   public func auditProblems(step: Int = 500) async throws(StoreError) -> [String] {
@@ -85,7 +86,7 @@ extension RowStore {
           try rows.lines(context, after: last, upTo: head.newest, limit: step)
         )
       }
-      // Lines that were deleted regularly meanwhile are no gap.
+      // Lines that the store itself deleted meanwhile are no gap.
       if let floor, floor.floor > last { walk.skip(to: floor) }
       for line in lines where line.record.number > walk.reached { walk.take(line) }
       if lines.count < step { break }
@@ -94,19 +95,20 @@ extension RowStore {
   }
 }
 
-/// A walk over the lines of the audit log that notes missing lines.
+/// The state of a reader that goes through the audit log line by line and notes missing lines.
 struct AuditWalk {
   static let noHead = "what says how far it reaches was removed or changed"
 
   private(set) var reached: Int64
   private(set) var chain: [UInt8]
-  /// Whether a summary of dropped lines (``DroppedLines``) does not fit the lines before it.
+  /// Whether a summary of dropped lines (``DroppedLines``) states another hash than the one that was computed from the
+  /// lines before it.
   private(set) var hasMismatch = false
   private var gaps: [String] = []
 
   init(from head: AuditHead) { (reached, chain) = (head.floor, head.floorChain) }
 
-  /// The same position without the gaps found so far, for a walk that is continued later.
+  /// A copy at the same position in the audit log without the gaps found so far, to continue from later.
   ///
   /// Reporting gaps is the task of ``RowStore/auditProblems(step:)``.
   var forgettingGaps: AuditWalk {
@@ -122,7 +124,7 @@ struct AuditWalk {
   }
 
   mutating func take(_ number: Int64, _ signature: [UInt8], _ dropped: DroppedLines?) {
-    // Numbers are above the floor and ascending, so the arithmetic cannot overflow.
+    // Line numbers are above the floor and ascending, so the subtraction below cannot overflow.
     let first = dropped?.first ?? number
     if first - 1 > reached { miss(reached + 1, first - 1) }
     if let dropped, dropped.before != chain || dropped.first <= reached { hasMismatch = true }
@@ -141,7 +143,7 @@ struct AuditWalk {
 }
 
 extension SignedRows {
-  /// The oldest lines, up to the first that is not due.
+  /// The oldest audit lines, up to the first that need not be deleted yet.
   fileprivate func oldLines<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ head: AuditHead, limit: Int, _ isOver: (Instant, Int64) -> Bool
   ) throws -> [Stored<NumberedAuditEntry>] {
@@ -156,7 +158,7 @@ extension SignedRows {
     return old
   }
 
-  /// The valid lines behind a number, in order.
+  /// The audit lines after a number whose signatures verify, in order.
   func lines<Context: Querying & ~Copyable>(
     _ context: borrowing Context, after number: Int64, upTo newest: Int64, limit: Int
   ) throws -> [Stored<NumberedAuditEntry>] {

@@ -5,7 +5,7 @@ import RegentSQL
 extension AuthenticationFilter {
   /// A query that finds the candidates for this filter with an index, sorted by id.
   ///
-  /// The caller checks the rest of the filter.
+  /// The candidates may include rows that the filter excludes. The caller checks each row against the filter.
   func query(after last: AuthenticationID?) -> SQL {
     let table = Tables.authentications
     if let id { return "\(all: table) WHERE id = \(id.text) AND id > \(last?.text ?? "")" }
@@ -20,7 +20,7 @@ extension AuthenticationFilter {
         """
     }
     if let account {
-      // The index is on provider and name. Without a provider, the query looks the name up at each provider.
+      // The index is on provider and name. Without a provider, the query searches each provider for the name.
       guard let provider else {
         return """
           \(all: table) WHERE provider IN (SELECT id FROM provider) AND account = \(account.text)
@@ -41,8 +41,9 @@ extension AuthenticationFilter {
 }
 
 extension SQL.StringInterpolation {
-  /// Further conditions for the database while it scans by id, because verifying a row that does not match costs a
-  /// hundred times as much.
+  /// Appends conditions that the database checks while it scans by id.
+  ///
+  /// Verifying the signature of a row that does not match would cost a hundred times as much.
   fileprivate mutating func appendInterpolation(cheap filter: AuthenticationFilter) {
     if let provider = filter.provider {
       appendLiteral(" AND ")

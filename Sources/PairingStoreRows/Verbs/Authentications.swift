@@ -6,7 +6,8 @@ extension RowStore {
   public func pickUp(
     requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, awaitsDelivery: Bool, at now: Instant
   ) async throws(StoreError) -> PickUp {
-    // Nearly every pick-up is a repeated one, which a read transaction can answer. The first one writes the delivery.
+    // Nearly every call repeats an earlier one, and a read transaction can answer it. Only the first call for a code
+    // writes, because it marks the code as delivered.
     if !awaitsDelivery {
       let seen = try await read { context, rows -> (pickUp: PickUp, isFirst: Bool) in
         let found = try rows.signIn(context, requestor, device, of: owner, at: now)
@@ -88,7 +89,7 @@ extension RowStore {
       let ended = try rows.first(
         Int.max, context, Tables.authentications, filter.query(after: nil), where: filter.includes)
       try rows.endAuthentications(context, ended)
-      try rows.note(context, entry)
+      if !ended.isEmpty { try rows.note(context, entry) }
       return ended
     }
   }
@@ -99,7 +100,7 @@ extension RowStore {
   ) async throws(StoreError) -> [AuthenticationRecord] {
     let viewer = new.authentication.viewer
     guard viewer.account != nil else { return [] }
-    // Counts with the index alone, because nearly every account has only a few sign-ins.
+    // First counts with the index alone, which is cheap: nearly every account has only a few sign-ins.
     let mayBeTooMany = try await read { context, _ in
       try context.exists(
         """
@@ -132,6 +133,9 @@ extension RowStore {
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
     try await write { context, rows in
+      let current = try rows.one(
+        context, Tables.screenNames, "\(all: Tables.screenNames) WHERE screen_hash = \(screen.bytes)")
+      guard current?.record.name != name else { return }
       if let name {
         try rows.keep(context, Tables.screenNames, ScreenName(screen: screen, name: name))
       } else {
@@ -144,7 +148,7 @@ extension RowStore {
   public func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String] {
     try await read { context, rows in
       var names: [ScreenHash: String] = [:]
-      // One look-up for each screen: a viewer has few screens, and the table has those of all viewers.
+      // One query for each screen: a viewer has few screens, and the table holds the names of all viewers' screens.
       for screen in screens {
         names[screen] =
           try rows.one(
@@ -157,9 +161,9 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// The sign-in, if it has not expired.
+  /// Reads a sign-in; nil when it has expired.
   ///
-  /// Throws `notInForce` when it is not valid.
+  /// Throws `notInForce` when the sign-in is not valid.
   func standing<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ id: AuthenticationID, at now: Instant
   ) throws -> ValidSignIn? {
@@ -168,7 +172,7 @@ extension SignedRows {
     return try signInContext(context, of: record).standing(record)
   }
 
-  /// The sign-in of a device at a requestor, without delivering it.
+  /// Reads the sign-in of a device at a requestor, without marking its code as delivered.
   fileprivate func signIn<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, of owner: SignInOwner?,
     at now: Instant
@@ -182,7 +186,8 @@ extension SignedRows {
       ? .inForce(signIn, delivery: nil) : .expired(record)
   }
 
-  /// The valid sign-in of the record's device that a degraded one must not replace.
+  /// Reads the valid sign-in of the record's device, if it is one that a sign-in made during degradation (the provider
+  /// is out of order) must not replace.
   fileprivate func regularSignIn(
     _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
   ) throws -> ValidSignIn? {
@@ -197,11 +202,11 @@ extension SignedRows {
     }
   }
 
-  /// Marks the code as delivered, if this is the first read of its sign-in.
+  /// Marks the registration code of this sign-in as delivered, if this is the first read of the sign-in.
   fileprivate func deliver(
     _ context: borrowing WriteContext, _ record: AuthenticationRecord, at now: Instant
   ) throws -> RegistrationChange? {
-    // A code that was withdrawn or deleted meanwhile has nothing to deliver. The sign-in stays valid.
+    // A code that was withdrawn or deleted meanwhile cannot be marked as delivered. The sign-in stays valid.
     guard let id = record.registration, let stored = try registration(context, id),
       case .approved = stored.record.flow.state
     else { return nil }

@@ -43,7 +43,7 @@ extension RowStore {
   ) async throws(StoreError) {
     try await requireMoreThanReserve()
     try await write { context, rows in
-      // A repetition after an unknown outcome: the client has been stored already.
+      // The client has been stored already, if this call repeats one whose outcome was unknown.
       let there = try rows.one(context, Tables.oauthClients, Tables.oauthClients.row(client.id.text))
       if there?.record == client { return }
       guard there == nil, let invitation = try rows.invitation(context, token, at: now),
@@ -70,7 +70,9 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Needs no index, because there are only a few rows.
+  /// Reads an invitation for OAuth clients.
+  ///
+  /// The query needs no index, because the table has only a few rows.
   fileprivate func invitation<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ token: TokenHash, at now: Instant
   ) throws -> Stored<ClientInvitationRecord>? {

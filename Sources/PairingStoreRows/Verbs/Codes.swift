@@ -28,7 +28,8 @@ extension RowStore {
       ).filter { $0.record.flow.settled(at: now).state.isPending }.sorted { $0.record.id < $1.record.id }
       let request = LiveCodeRequest(record.requestor, limits, freed: earlier.count, at: now)
       let exceeded = try liveCodes.take(request, in: context)
-      // Id and code are nearly always new. Inserting the row finds that out without a query.
+      // Id and code are nearly always unused, so the row is inserted without a query first. A conflict shows that one
+      // of them is in use.
       if try exceeded != nil || !rows.insertNew(context, Tables.registrations, record) {
         if try rows.isThere(context, record, at: now) {
           return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
@@ -88,7 +89,8 @@ extension RowStore {
     let (code, new) = (Tables.registrations.row(id.text), Tables.authentications.row(request.authentication.text))
     let session: Question? =
       if case .session(let session, _) = request.by { Tables.sessions.row(session.text) } else { nil }
-    // Only an approval by a viewer checks the disk reserve; one by an operator may use the reserve.
+    // Disk space for operators is reserved: an approval by a viewer fails when only the reserve is left, and one by an
+    // operator does not.
     if session != nil { try await requireMoreThanReserve() }
     return try await write(
       asking: { [code, new] + (session.map { [$0] } ?? []) + (entry == nil ? [] : SignedRows.auditQuestions) },
@@ -114,9 +116,9 @@ extension RowStore {
       case .operator(let name, let viewer):
         event = .approveByOperator(name, for: viewer, as: request.authentication)
       }
-      // Refuses a second approval.
+      // The event fails if the code was approved before.
       let step = try rows.step(event, of: stored.record, at: now)
-      // Stays nil after a wrong number, which denies the code.
+      // Stays nil after a wrong number: the code is then denied, and no authentication is made.
       var authentication: AuthenticationRecord?
       if let approval = step.flow.state.approval {
         guard try rows.authentication(context, approval.authentication) == nil else {
@@ -194,7 +196,7 @@ extension RowStore {
 extension SignedRows {
   /// Whether exactly this registration is stored, because the first call succeeded and its result was lost.
   ///
-  /// If not, deletes a forgotten or invalid row that holds the code.
+  /// If not, it deletes a row with the same code that has expired for good or fails verification.
   ///
   /// - Throws: `codeTaken` when another registration has the id or the code.
   fileprivate func isThere(
@@ -208,24 +210,24 @@ extension SignedRows {
     let holder = try one(
       context, Tables.registrations, "\(all: Tables.registrations) WHERE code = \(code)")
     if let holder, now < holder.record.flow.forgettable { throw StoreError.codeTaken }
-    // The holder of the code is past its time or fails verification, so the code is free.
+    // The row with this code has expired for good or fails verification, so the code may be used again.
     try context.run("DELETE FROM registration WHERE code = \(code)")
     return false
   }
 }
 
-/// Queries that a partial index serves.
+/// Queries that are served by a partial index.
 ///
-/// A database uses the index only if the condition is written exactly as in the index.
+/// A database uses such an index only if the condition is written exactly as in the index.
 enum CodeQueries {
-  /// The pending codes of a device.
+  /// The query for the pending codes of a device.
   ///
-  /// Some of them may have expired.
+  /// Some of the codes may have expired.
   static func waiting(of device: DeviceHash, at requestor: RequestorID) -> SQL {
     SQL(unsafeRawSQL: waiting, [.blob(device.bytes), .text(requestor.text)])
   }
 
-  /// The same query, to be declared in advance.
+  /// The query `waiting(of:at:)` in the form in which a transaction declares it in advance.
   static func question(of device: DeviceHash, at requestor: RequestorID) -> Question {
     Question(
       sql: waiting(of: device, at: requestor), table: Tables.registrations.name,

@@ -5,18 +5,17 @@ import RegentPairing
 import RegentPlatform
 import RegentSQL
 
-/// A summary of audit lines that were dropped to make room.
+/// A summary of audit lines that were dropped because the log was full.
 ///
-/// It has the number of the last dropped line.
-///
-/// It is a signed line like the others. It states the value of the hash chain before the first dropped line and after
-/// the last one, so that the chain continues over them, and a line that an attacker deletes is still detected.
+/// It has the number of the last dropped line. It is a signed line like the others, and states the value of the hash
+/// chain before the first dropped line and after the last one. The chain thus continues over the dropped lines, and a
+/// line that an attacker deletes is still detected.
 struct DroppedLines {
   static let action = "audit.thin"
 
-  /// The number of the first dropped line.
+  /// The number of the first dropped audit line.
   ///
-  /// The last one's is the number of the summary.
+  /// The number of the summary itself is that of the last dropped line.
   let first: Int64
   let count: Int64
   let before: [UInt8]
@@ -26,7 +25,7 @@ struct DroppedLines {
     (self.first, self.count, self.before, self.after) = (first, count, before, after)
   }
 
-  /// Reads a summary; nil for other lines.
+  /// Parses an audit line as a summary of dropped lines; nil for other lines.
   init?(_ number: Int64, _ action: String, _ subject: String, _ detail: String) {
     guard action == Self.action else { return nil }
     let (numbers, words) = (subject.split(separator: " "), detail.split(separator: " "))
@@ -42,7 +41,7 @@ struct DroppedLines {
     self.init(line.number, line.entry.action, line.entry.subject, line.entry.detail)
   }
 
-  /// Reads a summary from the values of its row.
+  /// Parses the values of an audit row as a summary of dropped lines; nil for other rows.
   init?(_ values: [SQLValue]) {
     guard case .integer(let number) = values[0], case .text(let action) = values[3],
       case .text(let subject) = values[4], case .text(let detail) = values[6]
@@ -50,7 +49,9 @@ struct DroppedLines {
     self.init(number, action, subject, detail)
   }
 
-  /// The summary as an audit line, with the time of the last dropped line.
+  /// The audit line that holds this summary.
+  ///
+  /// Its time is that of the last dropped line.
   func line(_ number: Int64, at time: Instant) -> NumberedAuditEntry {
     NumberedAuditEntry(
       number: number,
@@ -60,12 +61,13 @@ struct DroppedLines {
           + "\(before.isEmpty ? Self.noHash : Hex.encode(before)) to \(Hex.encode(after))"))
   }
 
-  /// Stands for the empty chain at the beginning of a log.
+  /// The text for the hash of an empty chain, at the beginning of a log.
   private static let noHash = "nothing"
 }
 
-/// What a store remembers between its searches for lines to drop, so that a million lines are counted and walked over
-/// only once after a start.
+/// What a store remembers between its searches for audit lines to drop.
+///
+/// A million lines are thus counted and read only once after a start.
 final class AuditThinning: Sendable {
   private struct AuditThinningState {
     var floor: Int64 = -1
@@ -75,19 +77,19 @@ final class AuditThinning: Sendable {
 
   private let state = Locked(AuditThinningState())
 
-  /// An upper bound of the number of lines.
+  /// An upper bound of the number of audit lines.
   ///
-  /// It is too high when another node has dropped lines.
+  /// It is higher than the real number when another node has dropped lines.
   func most(of head: AuditHead) -> Int64 {
     state.withLock { head.newest - head.floor - ($0.floor == head.floor ? $0.dropped : 0) }
   }
 
-  /// Remembers a count of the lines.
+  /// Remembers a new count of the audit lines.
   func note(_ count: Int64, of head: AuditHead) {
     state.withLock { ($0.floor, $0.dropped) = (head.floor, head.newest - head.floor - count) }
   }
 
-  /// The position from which the next search continues.
+  /// The position in the audit log from which the next search for lines to drop continues.
   var walk: AuditWalk? {
     get { state.withLock { $0.walk } }
     set { state.withLock { $0.walk = newValue } }
@@ -95,7 +97,7 @@ final class AuditThinning: Sendable {
 }
 
 extension RowStore {
-  /// Drops up to `most` of the oldest lines that untrusted clients caused.
+  /// Drops up to `most` of the oldest audit lines that untrusted clients caused.
   ///
   /// Adjacent dropped lines share one summary, so the log has at most one summary for each line that is kept
   /// permanently.
@@ -115,9 +117,9 @@ extension RowStore {
     return gone
   }
 
-  /// Searches for the next two adjacent lines that can be merged.
+  /// Searches the audit log for the next two adjacent lines that one summary can replace.
   ///
-  /// Returns the walk up to them; nil when there are none.
+  /// Returns the position before them; nil when no such lines are left.
   private func droppable(step: Int = 500) async throws(StoreError) -> AuditWalk? {
     while true {
       let last = thinning.walk
@@ -128,7 +130,7 @@ extension RowStore {
         let lines = try rows.lines(context, after: walk.reached, upTo: head.newest, limit: step)
         for (place, line) in lines.enumerated() {
           if line.record.isDroppable {
-            // The newest line may be merged with a later one, so the next search must find it again.
+            // A later line may form a pair with the newest one, so the next search must look at the newest line again.
             guard place + 1 < lines.count else { return (walk, false, lines.count == step) }
             if lines[place + 1].record.follows(line.record) { return (walk, true, true) }
           }
@@ -147,14 +149,16 @@ extension RowStore {
 extension NumberedAuditEntry {
   fileprivate var isDroppable: Bool { entry.isOfStranger || DroppedLines(self) != nil }
 
-  /// Whether this line can be merged with the line before it.
+  /// Whether one summary can replace this audit line together with the line before it.
   fileprivate func follows(_ line: NumberedAuditEntry) -> Bool {
     isDroppable && (DroppedLines(self)?.first ?? number) == line.number + 1
   }
 }
 
 extension SignedRows {
-  /// Replaces the droppable lines behind a walk by one summary.
+  /// Replaces a sequence of audit lines of untrusted clients by one summary line.
+  ///
+  /// The sequence begins directly after the position that `walk` has reached in the log.
   fileprivate func drop(
     _ context: borrowing WriteContext, behind walk: AuditWalk, most: Int
   ) throws -> Int {
@@ -167,7 +171,7 @@ extension SignedRows {
     guard run.count > 1, let first = run.first?.record, let last = run.last?.record else { return 0 }
     var end = walk
     for line in run { end.take(line) }
-    // The lines were changed by an attacker. They must stay, so that the change is still detected.
+    // The hashes do not fit, so an attacker has changed lines. They must stay, so that the change is still detected.
     guard !end.hasMismatch else { return 0 }
     let told = run.map { DroppedLines($0.record) }
     let dropped = DroppedLines(

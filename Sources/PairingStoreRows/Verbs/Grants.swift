@@ -14,7 +14,7 @@ extension RowStore {
       }
       guard try rows.isHonoured(context, client) else { throw StoreError.notFound(what: "application") }
       let there = try rows.oauthClient(context, client.id)
-      // A repetition after an unknown outcome: the client has been stored already.
+      // The client has been stored already, if this call repeats one whose outcome was unknown.
       if there?.record == client { return }
       guard there?.record == seen else { throw StoreError.changedMeanwhile(what: "client") }
       if there == nil { try SignedRows.makeRoom(context, for: client, room, at: now) }
@@ -77,7 +77,7 @@ extension RowStore {
       let earlier = try rows.place(context, Tables.grants, ofSignIn)
       if let earlier = earlier.stored { return earlier.record }
       if earlier.isTaken {
-        // The row fails verification. It must be deleted, because each sign-in has at most one grant row.
+        // The stored row fails verification. It must be deleted, because each sign-in has at most one grant row.
         try context.run("DELETE FROM oauth_grant WHERE authentication = \(grant.authentication.text)")
       }
       try rows.insert(context, Tables.grants, grant)
@@ -93,18 +93,22 @@ extension RowStore {
     try await rotate(grant, seen: nil, at: now)
   }
 
-  /// With the version that the caller has seen, it overwrites that row without reading it again.
+  /// Stores the next generation of a grant.
+  ///
+  /// If `seen` still is the stored version, it overwrites the row without reading it again.
   public func rotate(
     _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
   ) async throws(StoreError) -> GrantRecord {
-    // Encryption happens before the transaction, so that other transactions do not wait for it.
+    // The values are encrypted before the transaction begins, so that other transactions do not wait for the
+    // encryption.
     let values = Tables.grants.encode(grant, vault)
     return try await write(
       asking: { [Tables.grants.row(grant.id.text)] + SignedRows.questions(onWhich: grant) },
       thenAsking: { context in try SignedRows.moreQuestions(context, onWhich: grant) }
     ) { [self] context, rows in
-      // The counter shows that no other transaction has committed a relevant change, and `movesMark` that no other verb
-      // in this batch has made one. The signature identifies the row version, because it covers the generation.
+      // The row need not be read again if it is unchanged. The counter shows that no other transaction has committed a
+      // relevant change, and `movesMark` that no other operation in this batch has made one. The signature identifies
+      // the version of the row, because it covers the generation.
       if let seen, standingMark == seen.mark, !context.movesMark,
         try rows.updateUnread(context, Tables.grants, values, GrantColumns.next, version: seen.signature)
       {
@@ -162,9 +166,9 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Deletes a client if there is no room for one more.
+  /// Deletes a client if the requestor has no room for one more.
   ///
-  /// The columns are read without verification. A forged row can only get a client deleted and gains an attacker
+  /// The columns are read without verification. A forged row can only get a client deleted, which gains an attacker
   /// nothing.
   fileprivate static func makeRoom(
     _ context: borrowing WriteContext, for client: OAuthClientRecord, _ room: ClientRoom, at now: Instant
@@ -191,16 +195,16 @@ extension SignedRows {
     try shared(context, Tables.oauthClients, id.text)
   }
 
-  /// Whether the OAuth client that asked for the code still exists and is valid.
+  /// Whether the OAuth client that requested the code still exists and is valid.
   ///
-  /// Otherwise an approval would sign in no client.
+  /// If it were not, an approval would sign no client in.
   func hasClient(_ context: borrowing WriteContext, _ record: RegistrationRecord) throws -> Bool {
     guard let asked = record.about.asked else { return true }
     guard let client = try oauthClient(context, asked.client)?.record else { return false }
     return try isHonoured(context, client)
   }
 
-  /// Whether the application is still valid whose software statement the client showed.
+  /// Whether the application whose software statement the client presented still exists and is not revoked.
   fileprivate func isHonoured<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ client: OAuthClientRecord
   ) throws -> Bool {
@@ -219,11 +223,15 @@ extension SignedRows {
   }
 
   /// The queries for the records that a grant depends on: its client and its sign-in.
+  ///
+  /// A transaction declares them in advance.
   fileprivate static func questions(onWhich grant: GrantRecord) -> [Question] {
     [Tables.oauthClients.row(grant.client.text), Tables.authentications.row(grant.authentication.text)]
   }
 
-  /// The queries for the records that the grant's sign-in depends on, once its row is read.
+  /// The queries for the records that the grant's sign-in depends on.
+  ///
+  /// They can be declared once the sign-in's row is read.
   fileprivate static func moreQuestions(
     _ context: borrowing ReadContext, onWhich grant: GrantRecord
   ) throws -> [Question] {
@@ -245,12 +253,14 @@ extension SignedRows {
 }
 
 private enum GrantColumns {
-  /// The columns that a use of the refresh token changes.
+  /// The UPDATE of the columns that change when the client exchanges its refresh token.
   static let next = Tables.grants.change(of: ["idle", "generation", "rotated", "answer"])
 }
 
 extension GrantFilter {
   /// A query that finds the candidates for this filter with an index, sorted by id.
+  ///
+  /// The caller checks each row against the whole filter.
   fileprivate func query(after other: GrantID?) -> SQL {
     let table = Tables.grants
     let after = other?.text ?? ""

@@ -3,7 +3,9 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  /// The key for a purpose, which was generated or decrypted when the store was opened.
+  /// Returns the random key for a purpose.
+  ///
+  /// It was generated or decrypted when the store was opened.
   public func keyMaterial(for purpose: KeyPurpose) async throws(StoreError) -> StoredSecret {
     guard let material = vault.material[purpose] else {
       throw .unavailable(reason: "no key material for \(purpose.rawValue)")
@@ -78,7 +80,8 @@ extension RowStore {
       guard let stored = try rows.signingKey(context, id) else {
         throw StoreError.notFound(what: "signing key")
       }
-      // The first retirement stays, so that a repeated call cannot unpublish the key too early.
+      // The key was retired before. The earlier `neededUntil` stays, so that a repeated call cannot unpublish the key
+      // too early.
       guard stored.record.retired == nil else { return }
       try rows.update(
         context, Tables.signingKeys, stored,

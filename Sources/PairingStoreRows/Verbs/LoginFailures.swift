@@ -38,7 +38,8 @@ extension RowStore {
 
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
     let key = subject.key
-    // Reads first: most sign-ins follow no failure, and then nothing is written to disk.
+    // A read transaction checks first whether a counter exists: most sign-ins follow no failure, and then nothing is
+    // written to disk.
     let isThere = try await read { context, _ in
       try context.exists("SELECT 1 FROM login_failure WHERE subject = \(key)")
     }
@@ -51,8 +52,8 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// When there are too many counters, deletes those with the fewest failures, and remembers the highest count among
-  /// them.
+  /// When the store has too many failure counters, it deletes those with the fewest failures, and remembers the highest
+  /// count among them.
   func forgetFailures(
     _ context: borrowing WriteContext, beyond most: Int, at now: Instant, limit: Int
   ) throws -> Int {
@@ -61,8 +62,8 @@ extension SignedRows {
     let others = try failures(context, CountedFailures.others)
     let excess = min(count - Int64(max(0, most)) - (others == nil ? 0 : 1), Int64(limit))
     guard excess > 0 else { return 0 }
-    // Uses the columns without verification: a row that fails verification has no effect, and here it can only be
-    // deleted.
+    // Reads the columns without verification: a row that fails verification has no effect, and the only thing that
+    // happens to it here is its deletion.
     let least = try context.all(
       """
       SELECT rowid, failures FROM login_failure WHERE subject <> \(CountedFailures.others)

@@ -21,7 +21,7 @@ extension RowStore {
   public func keptNumbersOfNodes(_ kind: StoredCounters) async throws(StoreError) -> [NodeID: String] {
     try await read { context, rows in
       let first = NumbersRecord.id(kind, nil) + " "
-      // `!` is the character after the space in ASCII, so the range contains exactly the ids with a node name.
+      // The range contains exactly the ids with a node name, because `!` is the character after the space in ASCII.
       let all = try rows.all(
         context, Tables.numbers,
         "\(all: Tables.numbers) WHERE id > \(first) AND id < \(NumbersRecord.id(kind, nil) + "!")")
@@ -33,7 +33,8 @@ extension RowStore {
 
   public func tryWriting() async throws(StoreError) {
     _ = try await write { context, _ in
-      // Inserting and deleting a row reaches the disk on both databases; an UPDATE without a change need not.
+      // Inserts a row and deletes it again. That reaches the disk on both databases, while an UPDATE without a change
+      // need not.
       try context.run("INSERT INTO numbers (id, text, signature) VALUES ('trial', '', \([UInt8]()))")
       try context.run("DELETE FROM numbers WHERE id = 'trial'")
     }
@@ -75,9 +76,9 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Deletes up to `limit` rows.
+  /// Deletes up to `limit` rows of a table that satisfy the condition.
   ///
-  /// A subquery has the limit because neither database supports one in DELETE.
+  /// The limit is in a subquery, because neither database supports LIMIT in DELETE.
   fileprivate static func deleteSome(
     _ context: borrowing WriteContext, _ limit: Int, of table: String, where condition: SQL
   ) throws -> Int {
@@ -88,10 +89,10 @@ extension SignedRows {
       """)
   }
 
-  /// Deletes the oldest temporary passes that have ended, when there are too many.
+  /// Deletes the oldest temporary passes that have ended, when the table holds too many.
   ///
-  /// A pass keeps its `rowid`, and later passes get higher ones. So two look-ups show whether there may be too many,
-  /// without counting a million rows every few seconds.
+  /// A pass keeps its `rowid`, and later passes get higher ones. Two look-ups of `rowid` values therefore show whether
+  /// there may be too many, without counting a million rows every few seconds.
   fileprivate func forgetPasses(
     _ context: borrowing WriteContext, beyond most: Int, at now: Instant, limit: Int
   ) throws -> Int {
@@ -100,27 +101,35 @@ extension SignedRows {
     let (last, isNone) = newest.subtractingReportingOverflow(Int64(max(0, most)))
     guard !isNone, limit > 0, try context.exists("SELECT 1 FROM temporary_pass WHERE rowid <= \(last)")
     else { return 0 }
-    // For each provider the latest start of a pass that has ended by now. Provider ids are compared as hexadecimal
-    // bytes: these rows are not verified, and a corrupt text must not stop the clean-up.
+    // For each provider, reads the latest start time of a pass that has ended by now. Provider ids are compared as
+    // hexadecimal bytes: these rows are not verified, and a corrupt text must not stop the clean-up.
     var latest: [String: Int64] = [:]
     for provider in try all(context, Tables.providers, "\(all: Tables.providers)") {
       guard let rules = provider.record.temporaryPass else { continue }
       latest[Hex.encode(Array(provider.record.id.text.utf8)).uppercased()] =
         (now - rules.duration).milliseconds
     }
-    let old = try context.all(
-      """
-      SELECT rowid, \(unsafeRawSQL: Dialect.providerInHex), coalesce(started, \(now.milliseconds)) FROM temporary_pass
-      WHERE rowid <= \(last) ORDER BY rowid LIMIT \(limit)
-      """
-    ) { row in
-      (row: try row.integer(0), provider: try row.text(1), started: try row.integer(2))
+    /// Deletes the passes that have ended among the first `limit` rows from one on.
+    func forget(from first: Int64) throws -> (gone: Int, seen: Int, newest: Int64) {
+      let old = try context.all(
+        """
+        SELECT rowid, \(unsafeRawSQL: Dialect.providerInHex), coalesce(started, \(now.milliseconds)) FROM temporary_pass
+        WHERE rowid >= \(first) AND rowid <= \(last) ORDER BY rowid LIMIT \(limit)
+        """
+      ) { row in
+        (row: try row.integer(0), provider: try row.text(1), started: try row.integer(2))
+      }
+      var gone = 0
+      for pass in old {
+        if let latest = latest[pass.provider], pass.started > latest { continue }
+        gone += try context.runCounting("DELETE FROM temporary_pass WHERE rowid = \(pass.row)")
+      }
+      return (gone, old.count, old.last?.row ?? last)
     }
-    var gone = 0
-    for pass in old {
-      if let latest = latest[pass.provider], pass.started > latest { continue }
-      gone += try context.runCounting("DELETE FROM temporary_pass WHERE rowid = \(pass.row)")
-    }
-    return gone
+    let first = try forget(from: .min)
+    guard first.gone == 0, first.seen == limit, first.newest < last else { return first.gone }
+    // The oldest passes all run, so ended ones may lie anywhere behind them. A random place finds them after a few
+    // rounds, with bounded work in each and nothing to remember between them.
+    return try forget(from: Int64.random(in: first.newest + 1...last)).gone
   }
 }

@@ -10,7 +10,7 @@ extension RowStore {
   {
     try await read { context, rows in
       // A permit is valid only with its authentication. If the authentication's row fails verification, the permit must
-      // not count.
+      // not be used.
       guard try rows.authentication(context, authentication) != nil,
         let permit = try rows.permit(context, authentication, resource)?.record.permit
       else { return .none }
@@ -146,7 +146,7 @@ extension SignedRows {
     }
     let name = PermitRow.name(of: resource)
     guard let row = try row(name) ?? PermitRow.earlierName(of: resource, besides: name).flatMap(row) else { return nil }
-    // The row may contain a hash of the resource. Return the resource itself.
+    // The row of a permit may contain a hash of the resource, so the permit gets the resource itself from the caller.
     let permit = row.record.permit
     let whole = Permit(
       authentication: permit.authentication, resource: resource, issued: permit.issued, expires: permit.expires)
@@ -185,8 +185,8 @@ extension SignedRows {
 
   /// Deletes the oldest permits of a sign-in that has reached its limit.
   ///
-  /// Permits with a time in the future, from when the clock was ahead, go first. They would never be the oldest, so
-  /// each new permit would delete the one before it.
+  /// Permits with a time in the future were written while the clock was ahead. They are deleted first: they would never
+  /// be the oldest, so each new permit would delete the previous new one.
   private func makeRoom(
     _ context: borrowing WriteContext, for authentication: AuthenticationID, among most: Int, at now: Instant
   ) throws {
@@ -205,16 +205,15 @@ extension SignedRows {
 
 /// How the row of a permit names its resource.
 enum PermitRow {
-  /// In bytes.
+  /// The maximum length of a resource's name in a permit row, in bytes.
   ///
-  /// Titles are shorter, and a row with a name of one kilobyte would take seven in the file, because SQLite stores the
-  /// key twice.
+  /// Titles are shorter. A name of one kilobyte would take seven in the file, because SQLite stores the key twice.
   private static let longest = 128
-  /// Up to this length, version 0.1.0 stored resources unchanged.
+  /// The length up to which version 0.1.0 stored a resource's name unchanged, in bytes.
   private static let earlierLongest = 1_024
   private static let mark = "sha256:"
 
-  /// The resource itself, or the hash of a long one (resources have up to 8 KiB).
+  /// The name of a resource in a permit row: the resource itself, or a hash if it is long (resources have up to 8 KiB).
   ///
   /// A short resource that looks like a hash is hashed too, so that no two resources have the same name.
   static func name(of resource: ResourceID) -> String {
@@ -223,7 +222,7 @@ enum PermitRow {
     return mark + Hex.encode(SHA256.hash(text))
   }
 
-  /// The name in a row of an earlier version; nil when it is the same.
+  /// The resource's name in permit rows of an earlier version; nil when it is the same as now.
   static func earlierName(of resource: ResourceID, besides name: String) -> String? {
     let text = resource.text
     return text.utf8.count <= earlierLongest && !text.hasPrefix(mark) && text != name ? text : nil

@@ -96,11 +96,11 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Why an app's sign-in is refused because of the box's own sign-in, or because the viewer does not let the app use
-  /// it; nil when it is not refused.
+  /// Why an app's sign-in that depends on a box's sign-in is refused; nil when it is not refused.
   ///
-  /// The expiry of the box's sign-in is not checked, because no app's sign-in outlives it. An end is reported before a
-  /// pause.
+  /// It is refused when the box's sign-in is not valid or the viewer does not let the app use it. The expiry of the
+  /// box's sign-in is not checked, because no app's sign-in outlives it. If one reason ends the sign-in and another
+  /// only pauses it, the end is reported.
   func refusal<Context: Querying & ~Copyable>(
     _ context: borrowing Context, ofParent parent: ParentSignIn, of record: AuthenticationRecord
   ) throws -> AuthenticationRefusal? {
@@ -108,21 +108,23 @@ extension SignedRows {
     return try signInContext(context, of: box).pauseOrEnd(ofParent: box)
   }
 
-  /// The box's own sign-in, if it exists and the viewer lets the app use it.
+  /// Reads the box's own sign-in, if it exists and the viewer lets the app use it.
   private func box<Context: Querying & ~Copyable>(
     _ context: borrowing Context, of parent: ParentSignIn, lettingIn record: AuthenticationRecord
   ) throws -> AuthenticationRecord? {
     let app = record.authentication
     guard let box = try authentication(context, parent.id)?.record, box.authentication.source == .regular,
-      // If the box signed in again with another account, the app's sign-in does not carry over to it.
+      // The box must still be signed in as the same viewer. If it signed in again with another account, the app's
+      // sign-in ends.
       box.authentication.viewer == app.viewer,
       try decision(context, box.deviceHash, parent.app, app.requestor)?.refuses(whatIsFrom: app.issued) != true
     else { return nil }
     return box
   }
 
-  /// Whether an app's sign-in belongs in lists: not when the box has signed out or the viewer has withdrawn the
-  /// permission.
+  /// Whether an app's sign-in is shown in lists.
+  ///
+  /// It is not shown when the box has signed out or the viewer has withdrawn the permission.
   func isListed<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ record: AuthenticationRecord, at now: Instant
   ) throws -> Bool {
@@ -160,14 +162,14 @@ extension SignedRows {
     ).map(\.record).filter { $0.authentication.isValid(at: now) }
   }
 
-  /// The ids of the oldest sign-ins of a box that exceed its limits.
+  /// The ids of a box's oldest sign-ins of apps that exceed the box's limits.
   ///
   /// The columns are read without verification, because a row that fails verification has no effect anyway. A box owner
   /// who invents device ids, or names of apps, uses up only the limits of that box.
   fileprivate func signInsTooMany(
     _ context: borrowing WriteContext, of parent: AuthenticationID, app: String, at now: Instant
   ) throws -> [String] {
-    // Most boxes have a few apps, and then the count, which reads only the index, suffices.
+    // First counts with the index alone. That suffices for most boxes, which have only a few apps.
     let count: Int = try context.value("SELECT count(*) FROM authentication WHERE parent = \(parent.text)") ?? 0
     guard count > BoxOverview.mostOfApp else { return [] }
     let beyond = try context.all(
@@ -188,7 +190,7 @@ extension SignedRows {
       ) { try $0.text(0) }
   }
 
-  /// The box's own sign-in, if an app's sign-in may be derived from it now.
+  /// Reads the box's own sign-in, if an app's sign-in may be derived from it now.
   fileprivate func parent(
     _ context: borrowing WriteContext, _ id: AuthenticationID, of exchange: PlatformExchange, at now: Instant
   ) throws -> AuthenticationRecord {
@@ -203,7 +205,7 @@ extension SignedRows {
     return parent
   }
 
-  /// The valid regular sign-in of the device, which the exchange must not replace.
+  /// Reads the valid regular sign-in of the device, which an exchange of a box's assertion must not replace.
   fileprivate func regularSignIn(
     _ context: borrowing WriteContext, of record: AuthenticationRecord, at now: Instant
   ) throws -> ValidSignIn? {

@@ -15,7 +15,7 @@ extension RowStore {
       for one in try rows.all(context, Tables.integrations, "\(all: Tables.integrations)") {
         all.integrations[one.record.requestor, default: [:]][one.record.provider] = one.record
       }
-      // In the order in which operators added them, which is the order of evaluation.
+      // Rules are read in the order in which operators added them, because that is the order of evaluation.
       for one in try rows.all(
         context, Tables.entitlements, "\(all: Tables.entitlements) ORDER BY rowid")
       {
@@ -98,10 +98,11 @@ extension RowStore {
   {
     try await read { context, _ in
       var found: [ProviderID: Set<String>] = [:]
-      // The rows are not verified. A forged row can only make sign-ins at that provider slower, within the cost limit
-      // of a format, and gives no access. Verifying a hundred thousand rows would dominate the start time.
+      // The rows are not verified, because verifying a hundred thousand rows would take most of the time of a start. A
+      // forged row gives no access. It can only slow down sign-ins at that provider, within the cost limit of a
+      // password-hash format.
       try context.each("SELECT provider, phc FROM password") { row in
-        // Invalid text in a row is skipped; it gives no access either.
+        // A row with invalid text is skipped. Skipping it gives no access either.
         guard let provider = (try? row.text(0)).flatMap({ ProviderID($0) }),
           let name = (try? row.text(1)).flatMap(form),
           found[provider, default: []].count < mostPasswordForms
@@ -141,7 +142,7 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Writes a record, if the stored one equals `seen`; throws `changedMeanwhile` otherwise.
+  /// Writes a record, if the stored record equals `seen`; throws `changedMeanwhile` otherwise.
   func replace(
     _ context: borrowing WriteContext, _ seen: Provision?, with record: Provision, audit entry: AuditEntry?,
     at now: Instant

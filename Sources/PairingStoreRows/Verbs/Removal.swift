@@ -16,7 +16,8 @@ extension RowStore {
       case .requestor(let id): try RowStore.removeRequestor(context, id.text)
       case .provider(let id): return try rows.removeProvider(context, id, at: now)
       case .integration(let requestor, let provider):
-        // The sign-ins are deleted, so that they do not become valid again if an operator adds the integration again.
+        // The sign-ins at the integration are deleted, so that they do not become valid again when an operator adds the
+        // integration again.
         try SignedRows.deleteSignIns(context, .integration(requestor: requestor.text, provider: provider.text))
         try context.run(
           """

@@ -86,13 +86,13 @@ extension RowStore {
 }
 
 extension SignedRows {
-  /// Ends the sessions that exceed the limits because of a new one, those unused for longest first.
+  /// Ends the sessions that exceed the limits because of a new one, starting with those unused for the longest time.
   fileprivate func makeRoom(
     _ context: borrowing WriteContext, beside record: SessionRecord, at now: Instant
   ) throws -> [RegistrationChange] {
     let most = SessionRecord.mostOfAccount
     guard record.viewer.account == nil else { return try endOldest(context, beside: record, beyond: most, at: now) }
-    // Any visitor may become a guest. With the limit for each address, a flood from one address ends only its own
+    // Any visitor may become a guest. The limit for each address makes a flood from one address end only its own
     // sessions.
     return try endOldest(context, beside: record, fromItsAddress: true, beyond: most, at: now)
       + endOldest(context, beside: record, beyond: SessionRecord.mostOfGuests, at: now)
@@ -103,8 +103,8 @@ extension SignedRows {
     beyond most: Int, at now: Instant
   ) throws -> [RegistrationChange] {
     let viewer = record.viewer
-    // Uses the columns without verification: a row that fails verification has no effect, and here it can only be
-    // deleted.
+    // Reads the columns without verification: a row that fails verification has no effect, and the only thing that
+    // happens to it here is its deletion.
     let others: SQL =
       if fromItsAddress {
         """

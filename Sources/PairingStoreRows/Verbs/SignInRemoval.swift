@@ -1,14 +1,16 @@
 import PairingStore
 import RegentSQL
 
-/// Selects sign-ins to delete by their columns, without verification, so that invalid rows are deleted as well.
+/// A condition that selects sign-ins to delete.
+///
+/// It uses their columns without verification, so that invalid rows are deleted as well.
 enum SignInCondition {
   case id(String)
   case requestor(String)
   case provider(String)
   case account(provider: String, name: String)
   case integration(requestor: String, provider: String)
-  /// Sign-ins whose rows this key pair signed.
+  /// Selects the sign-ins whose rows this key pair signed.
   case rowKey(String)
 }
 
@@ -16,7 +18,7 @@ extension SignedRows {
   /// The tables whose rows depend on a sign-in and are deleted with it.
   private static let standing = ["permit", "platform_box", "oauth_grant"]
 
-  /// Deletes sign-ins with all rows that depend on them.
+  /// Deletes sign-ins together with all rows that depend on them.
   ///
   /// - Returns: the number of deleted sign-ins.
   @discardableResult
@@ -35,7 +37,7 @@ extension SignedRows {
     return try context.runCounting("DELETE FROM authentication WHERE \(which)")
   }
 
-  /// Deletes a sign-in that the transaction has read, with all rows that depend on it.
+  /// Deletes a sign-in that the transaction has read, together with all rows that depend on it.
   static func deleteSignIn(_ context: borrowing WriteContext, _ record: AuthenticationRecord) throws {
     let id = record.authentication.id.text
     try deleteStanding(context, on: id)

@@ -4,9 +4,9 @@ import RegentSQL
 extension RowStore {
   /// Verifies the signature of every row, at most `step` rows in one transaction.
   ///
-  /// Rows that were changed while the service was stopped are then in the audit log, even if no verb reads them.
-  ///
-  /// It is called after the start and by database checks. It writes nothing but audit lines.
+  /// An attacker may have changed rows while the service was stopped. This finds such rows and writes them to the audit
+  /// log even if no store operation reads them. It is called after the start and by database checks, and writes nothing
+  /// but audit lines.
   ///
   /// - Returns: the number of rows that fail verification.
   public func verifyRows(step: Int = 500) async throws(StoreError) -> Int {
@@ -23,7 +23,7 @@ extension RowStore {
   }
 
   private func verify(_ table: any SignedTable, _ step: Int) async throws(StoreError) -> Int {
-    // Starts at the smallest number, because an attacker may have given a row a negative one.
+    // Reading starts at the smallest number, because an attacker may have given a row a negative one.
     var place = Int64.min
     var bad = 0
     while true {

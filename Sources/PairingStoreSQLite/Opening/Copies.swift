@@ -11,12 +11,12 @@ extension SQLiteStore {
   /// - Throws: `FileError`, `SQLiteError` or `BackupFailure`.
   public func backup(to path: String) throws { try database.backup(to: path) }
 
-  /// The authentication code of a backup with this hash.
+  /// The message authentication code of a backup whose file has this hash.
   ///
   /// It cannot be computed without the master key.
   public func seal(ofBackup hash: [UInt8]) throws -> [UInt8] { try vault.backupKey().code(hash) }
 
-  /// Whether `seal` is the authentication code of a backup with this hash.
+  /// Whether `seal` is the message authentication code of a backup whose file has this hash.
   public func isSeal(_ seal: [UInt8], ofBackup hash: [UInt8]) throws -> Bool {
     try vault.backupKey().isValid(seal, for: hash)
   }
@@ -24,7 +24,7 @@ extension SQLiteStore {
   /// The newest schema version of release 0.1.0, whose backups have no authentication code.
   public static var newestUnsealedSchema: UInt32 { 2 }
 
-  /// SQLite's messages about damage in the open file; empty when there is none.
+  /// SQLite's messages about damage in the open file; empty when the file is intact.
   ///
   /// - Throws: `DatabaseFailure` or `SQLiteError`.
   public func integrityProblems() async throws -> [String] {
@@ -34,17 +34,17 @@ extension SQLiteStore {
   /// Deletes state from a restored backup that must not become valid again: codes, phone sessions, invitations and
   /// grants.
   ///
-  /// Otherwise a code that was redeemed after the backup could be redeemed again, and a browser that was signed out
-  /// since would be signed in. Devices stay signed in.
+  /// Otherwise a code that was redeemed after the backup could be redeemed again, and a browser that signed out after
+  /// the backup would be signed in again. Devices stay signed in.
   public func beginEpoch(audit entry: AuditEntry) async throws(StoreError) {
     try await write { context, rows in
       try context.run("DELETE FROM registration")
       try context.run("DELETE FROM session")
-      // Invitations that were used since the backup would count as unused.
+      // The restored counts are old: an invitation that was used since the backup could be used once more.
       try context.run("DELETE FROM enrolment")
       try context.run("DELETE FROM client_invitation")
-      // Refresh tokens were used since the backup: the latest ones would be unknown, and earlier ones would be accepted
-      // again.
+      // Refresh tokens were exchanged since the backup. The store would not know the latest ones, and would accept
+      // earlier ones again.
       _ = try rows.endGrants(context, GrantFilter())
       try rows.note(context, entry)
     }

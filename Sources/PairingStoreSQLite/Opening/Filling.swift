@@ -9,7 +9,7 @@ import SQLite
 public final class SQLiteFilling: Sendable {
   private let database: Database
 
-  /// Creates the file.
+  /// Creates the database file to fill.
   ///
   /// Blocks the caller.
   public init(at path: String) throws {
@@ -29,7 +29,7 @@ public final class SQLiteFilling: Sendable {
     }
   }
 
-  /// Inserts rows unchanged.
+  /// Inserts rows of the copied store unchanged.
   ///
   /// Blocks the caller.
   public func take(_ part: CopiedRows) throws {
@@ -41,14 +41,14 @@ public final class SQLiteFilling: Sendable {
     }
   }
 
-  /// Closes the file.
+  /// Closes the filled file.
   ///
   /// Blocks the caller.
   public func close() { database.close() }
 }
 
 extension SQLiteStore {
-  /// Verifies, counts and hashes every row as of one moment and passes it on.
+  /// Reads every row as of one moment, verifies, counts and hashes it, and passes it on.
   ///
   /// Blocks the caller. `seen` receives the number of rows read so far. `take` receives all rows, table by table, on a
   /// reader thread.

@@ -3,9 +3,9 @@ import RegentCryptography
 import RegentPlatform
 import SQLite
 
-/// Opens the vault for migrations that sign rows, when the first of them needs it.
+/// Opens the data keys for migrations that sign rows, when the first of them needs the keys.
 ///
-/// With a wrong master key the opening of the file fails there, and the migration is rolled back.
+/// With a wrong master key, opening the file fails there, and the migration is rolled back.
 final class MigrationKeys: Sendable {
   private let master: SealingKey
   private let opened = Locked<Vault?>(nil)

@@ -2,23 +2,23 @@ import PairingStore
 import RegentPairing
 import SQLite
 
-/// Converts all rows of a table to another signed form, for a migration that adds a column to a signed table.
+/// Converts all rows of a table to another signed form (list of signed columns), for a migration that adds a column to
+/// a signed table.
 ///
-/// A row that fails verification in the old form is left unchanged, so that it fails afterwards, too.
-///
-/// A migration states both forms itself instead of using ``Tables``, which has today's forms, because a released
-/// migration must never change.
+/// A row that fails verification in the old form is left unchanged, so that it fails afterwards, too. A migration
+/// states both forms itself. It cannot use ``Tables``, which has today's forms, because a released migration must never
+/// change.
 struct Resigning: Sendable {
   /// A row as its values, without a record type.
   typealias RawTable = Table<[SQLValue]>
 
   let old: RawTable
   let new: RawTable
-  /// The form that rows of key pairs have when this migration runs.
+  /// The encoding that rows of key pairs have when this migration runs.
   let keyPairs: Table<KeyPair>
   /// Converts a row's values to the new form.
   let convert: @Sendable (_ old: [SQLValue], Vault) throws -> [SQLValue]
-  /// The number of rows in one transaction.
+  /// The number of rows that one transaction converts.
   var rowsPerPart = 500
 
   /// The migration: first the change of the schema, then the conversion of all rows in parts.
@@ -28,7 +28,7 @@ struct Resigning: Sendable {
   ) -> Migration {
     Migration(name) { context in
       try schema(context)
-      // Opened here, before the first step is committed, so that a wrong master key leaves the file unchanged.
+      // The keys are opened before the first step is committed, so that a wrong master key leaves the file unchanged.
       _ = try keys.vault(in: context)
     } inParts: { context, place in
       try resignPart(context, keys, from: place)
@@ -58,7 +58,7 @@ struct Resigning: Sendable {
 }
 
 extension Resigning.RawTable {
-  /// A table whose rows are not decoded into records.
+  /// Declares a table whose rows are not decoded into records.
   init(raw name: String, version: UInt8, signer: Signer, key keyCount: Int = 1, _ columns: [Column]) {
     self.init(name, version: version, signer: signer, key: keyCount, columns) { values, _ in
       values

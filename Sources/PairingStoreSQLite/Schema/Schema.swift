@@ -8,7 +8,7 @@ import SQLite
 enum Schema {
   /// "RGNT" in ASCII.
   ///
-  /// It marks the file as this program's.
+  /// SQLite's application id, which marks the file as this program's.
   static let applicationID: Int32 = 0x5247_4E54
 
   /// The migrations.
@@ -51,7 +51,7 @@ enum Schema {
   ///
   /// Every opened file must have exactly this schema.
   static let made = Result {
-    // A new key for each use, because each `MigrationKeys` must open the vault of its own file only.
+    // Each use gets a new key, because each `MigrationKeys` must open the keys of its own file only.
     guard let key = SealingKey(id: 0, Random.secret()) else { throw StoreKeyFailure.masterKeyLength(found: 0) }
     return try DatabaseSchema(madeBy: migrations(MigrationKeys(key)), applicationID: applicationID)
   }
@@ -70,7 +70,7 @@ enum Schema {
     ) STRICT;
     """
 
-  // The migration "no triggers" removed live_code_count and its triggers; see LiveCodeBound.
+  // The migration `noTriggers` removes live_code_count and its triggers again; see LiveCodeBound.
   private static let codes: StaticString = """
     CREATE TABLE registration (
       id TEXT PRIMARY KEY, code BLOB NOT NULL UNIQUE, requestor TEXT NOT NULL, device BLOB NOT NULL,
@@ -195,8 +195,8 @@ enum Schema {
     CREATE TABLE numbers (id TEXT PRIMARY KEY, text TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
     """
 
-  // An attacker who can write the file could plant a trigger, which would run with the service's writes. So no trigger
-  // is allowed, not even the program's own.
+  // An attacker who can write the file could add a trigger, which would run with the service's writes. So no trigger is
+  // allowed, not even the program's own.
   private static let noTriggers: StaticString = """
     DROP TRIGGER IF EXISTS registration_added;
     DROP TRIGGER IF EXISTS registration_gone;
@@ -211,8 +211,8 @@ enum Schema {
     ) STRICT;
     """
 
-  // For sign-ins with a box's account: the box's key, its viewers' decisions about apps, and the requests that were
-  // answered.
+  // Tables for app sign-ins with a box's account: the box's key, its viewers' decisions about apps, and the requests
+  // that were answered.
   private static let parents: StaticString = """
     ALTER TABLE authentication ADD COLUMN parent TEXT;
     ALTER TABLE authentication ADD COLUMN app TEXT;
@@ -237,14 +237,16 @@ enum Schema {
     .bytes("identity"), .text("registration"), .text("public_key"), .text("about"),
   ]
 
-  /// Before this migration no sign-in depended on another one.
+  /// Adds the column for the sign-in that a sign-in depends on.
+  ///
+  /// It is empty in existing rows, because no sign-in depended on another one before this migration.
   private static let signInsWithParents = Resigning(
     old: .init(raw: "authentication", version: 1, signer: .rowPair, signInColumns),
     new: .init(raw: "authentication", version: 2, signer: .rowPair, signInColumns + [.text("parent"), .text("app")]),
     keyPairs: Tables.keyPairs
   ) { values, _ in values + [.null, .null] }
 
-  // Without an index, because there are only a few rows, each for about an hour.
+  // The table has no index, because it holds only a few rows, each for about an hour.
   private static let enrolments: StaticString = """
     CREATE TABLE enrolment (
       id TEXT PRIMARY KEY, requestor TEXT NOT NULL, secret BLOB NOT NULL, uses INTEGER NOT NULL,
@@ -257,7 +259,9 @@ enum Schema {
     .number("retired"), .number("needed_until"),
   ]
 
-  /// Before this migration all keys signed media tokens.
+  /// Adds the column for a signing key's purpose.
+  ///
+  /// Existing keys get the purpose of media tokens, because all keys signed media tokens before this migration.
   private static let signingKeysOfPurpose = Resigning(
     old: .init(raw: "signing_key", version: 1, signer: .service, signingKeyColumns),
     new: .init(raw: "signing_key", version: 2, signer: .service, signingKeyColumns + [.text("purpose")]),
@@ -281,8 +285,8 @@ enum Schema {
     CREATE INDEX oauth_grant_client ON oauth_grant (client, id);
     """
 
-  // With this index, the clients of an origin are counted, and the oldest one that never paired is found, without
-  // reading a row.
+  // With this index, SQLite counts the clients of an origin and finds the oldest one that never paired without reading
+  // a row.
   private static let clientsThatRegister: StaticString = """
     ALTER TABLE oauth_client ADD COLUMN paired INTEGER;
     CREATE INDEX oauth_client_age ON oauth_client (origin, requestor, paired, created);
@@ -297,18 +301,18 @@ enum Schema {
     .bytes("registration_token"), .text("metadata"), .text("audience"), .number("created"),
   ]
 
-  /// Before this migration no client had a time of pairing.
+  /// Adds the column for the time of a client's first grant.
   ///
-  /// All existing ones get their registration time, so that they count as paired and none is deleted.
+  /// Existing clients get their registration time, so that they count as paired and none is deleted.
   private static let clientsThatPaired = Resigning(
     old: .init(raw: "oauth_client", version: 1, signer: .service, clientColumns),
     new: .init(raw: "oauth_client", version: 2, signer: .service, clientColumns + [.number("paired")]),
     keyPairs: Tables.keyPairs
   ) { values, _ in values + [values[9]] }
 
-  // Every new code is written to each index, so there are few. Queries of rare operations (removing a requestor,
-  // revoking its row key) have no index, because they read many rows anyway. The conditions avoid `IN (…)`, for which
-  // SQLite built a table of the three states for every row and index.
+  // Every new code is written to each index, so there are few indexes. Queries of rare operations (removing a
+  // requestor, revoking its row key) have none, because they read many rows anyway. The conditions avoid `IN (…)`, for
+  // which SQLite built a table of the three states for every row and index.
   private static let codeIndexes: StaticString = """
     DROP INDEX IF EXISTS registration_expires;
     DROP INDEX IF EXISTS registration_requestor;
@@ -322,7 +326,7 @@ enum Schema {
 }
 
 extension AuditHead {
-  /// Writes the head for a log of an earlier version.
+  /// Writes the signed head (``AuditHead``) for the audit log of an earlier version.
   ///
   /// It covers all lines that verify, even if lines between them are missing.
   static func begin(in context: borrowing WriteContext, _ vault: Vault) throws {

@@ -23,7 +23,7 @@ import RegentPlatform
     }
     guard let started = unsafe started else { throw PostgreSQLError(.unreachable, "there is no memory to connect") }
     unsafe handle = unsafe started
-    // Verbose messages contain the SQLSTATE. The rest of a message is in the server's language.
+    // Messages are verbose, because they then contain the SQLSTATE. The rest of a message is in the server's language.
     _ = unsafe library.setVerbosity(started, PQERRORS_VERBOSE)
     unsafe notices.listen(to: started)
   }
@@ -51,7 +51,7 @@ import RegentPlatform
     }
   }
 
-  /// The reason why libpq gave up.
+  /// The reason why libpq gave up connecting.
   private var refusal: PostgreSQLError {
     guard let handle = unsafe handle else { return PostgreSQLError(.unreachable, "\(host) cannot be reached") }
     let words = unsafe library.errorMessage(handle).map { unsafe String(cString: $0) } ?? ""
@@ -68,7 +68,7 @@ import RegentPlatform
         .refused, "\(host) asks for a password, and there is none",
         hint: "put it into a private file, the service's credential \(PasswordSource.credentialName), or ~/.pgpass")
     }
-    // libpq's text before " failed: " names the server in its own way; the error names the host as the URL does.
+    // libpq's text before " failed: " names the server in its own form. The error names the host as the URL does.
     let why = line.firstRange(of: " failed: ").map { line[$0.upperBound...] }
     if let failure = encryptionFailure(why ?? line[...]) { return failure }
     return PostgreSQLError(

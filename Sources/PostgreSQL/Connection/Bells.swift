@@ -1,10 +1,10 @@
 import CPostgreSQL
 
-/// Notifications (bells) that have arrived on a connection and have not been handled yet.
+/// Notifications (NOTIFY, here called bells) that have arrived on a connection and were not handled yet.
 ///
-/// The server sends them before it answers anything else, and any client of the database can send as many as it likes.
-/// So they are counted as they arrive, also while an answer is awaited. Too many close the connection, which frees
-/// those that libpq and the server hold.
+/// The server sends notifications before it answers anything else, and any client of the database can send as many as
+/// it likes. So they are counted as they arrive, also while this code waits for an answer. Too many of them close the
+/// connection, which frees those that libpq and the server store.
 @safe final class Bells {
   private var waiting: [Notification] = []
   private var bytes = 0

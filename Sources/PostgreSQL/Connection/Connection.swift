@@ -6,7 +6,8 @@ import Glibc
 /// Only one thread at a time may use it.
 ///
 /// Every call has a deadline. A call that gets no answer by then closes the connection, because it is unknown what the
-/// server did. It never asks the server to cancel. The caller finds out over a new connection.
+/// server did. The connection never asks the server to cancel a statement. The caller finds out over a new connection
+/// what the server did.
 @safe public final class Connection {
   let library: ClientLibrary
   private var handle: OpaquePointer?
@@ -20,7 +21,7 @@ import Glibc
 
   /// The most prepared statements of a connection.
   ///
-  /// One more makes the connection drop all and prepare them again.
+  /// With one more, the connection drops all of them and prepares them again when they are used.
   static let mostStatements = 512
 
   init(owning handle: OpaquePointer, _ library: ClientLibrary, _ notices: NoticeLog, _ host: ConnectionSettings.Host) {
@@ -105,7 +106,7 @@ extension Connection {
     _ = try exchange([.plain("BEGIN")], by: deadline)
   }
 
-  /// Rolls the transaction back.
+  /// Rolls the open transaction back.
   ///
   /// Does nothing when none is open.
   public func rollback(by deadline: Deadline) throws(PostgreSQLError) {
@@ -126,7 +127,7 @@ extension Connection {
       }
       commands = try prepare(batch, by: deadline) + [.plain("COMMIT")]
     } catch {
-      // The COMMIT was not sent.
+      // The COMMIT was not sent, so the transaction has certainly not been committed.
       undo(by: deadline)
       return .notCommitted(error)
     }
@@ -150,7 +151,7 @@ extension Connection {
 
   /// Rolls the transaction back.
   ///
-  /// If that fails, closes the connection, and the server rolls it back.
+  /// If that fails, closes the connection, so that the server rolls the transaction back.
   public func undo(by deadline: Deadline) {
     do throws(PostgreSQLError) { try rollback(by: deadline) } catch { close() }
   }
@@ -162,7 +163,7 @@ extension Connection {
 public struct Notification: Hashable, Sendable {
   public let channel: String
   public let payload: String
-  /// The process id of the server process that serves the sender.
+  /// The process id of the server process that serves the client which sent the notification.
   public let backend: Int32
 }
 
@@ -210,14 +211,14 @@ struct PreparedStatement {
   var types: [UInt32] = []
 }
 
-/// One message to the server.
+/// One message of this connection to the server.
 enum Command {
   case plain(String)
   case prepare(PreparedStatement, SQL)
   case describe(PreparedStatement)
   case run(PreparedStatement, SQL, Parameters)
 
-  /// The statement's SQL, before its parameters are numbered.
+  /// The SQL text of the command's statement, before its parameters are numbered.
   var text: String? {
     switch self {
     case .plain(let text): text
@@ -236,7 +237,7 @@ extension Connection {
     return unsafe handle
   }
 
-  /// Prepares statements that the server does not know yet, and encodes the values.
+  /// Prepares the statements of the batch that the server does not know yet, and encodes their values.
   private func prepare(_ batch: [SQL], by deadline: Deadline) throws(PostgreSQLError) -> [Command] {
     var unknown: [(statement: PreparedStatement, sql: SQL)] = []
     for sql in batch where statements[sql.text] == nil && !unknown.contains(where: { $0.sql.text == sql.text }) {
@@ -265,7 +266,7 @@ extension Connection {
     return commands
   }
 
-  /// Sends commands in one round trip and reads all answers.
+  /// Sends commands in one round trip and reads all their answers.
   ///
   /// - Throws: the first error. The connection is closed if it cannot be used any more.
   func exchange(_ commands: [Command], by deadline: Deadline) throws(PostgreSQLError) -> [ResultHandle] {

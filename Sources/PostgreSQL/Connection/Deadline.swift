@@ -5,7 +5,7 @@ import RegentPlatform
 public struct Deadline: Sendable {
   let bootNanoseconds: UInt64
 
-  /// A deadline this long from now.
+  /// Creates a deadline that is this long from now.
   public static func after(_ duration: Duration) -> Deadline {
     Deadline(bootNanoseconds: Clocks.bootNanoseconds() &+ duration.wholeNanoseconds)
   }
@@ -21,12 +21,12 @@ public struct Deadline: Sendable {
     return CInt(clamping: (bootNanoseconds - now) / 1_000_000 + 1)
   }
 
-  /// Waits until a descriptor has one of the events.
+  /// Waits until a file descriptor has one of the events.
   ///
   /// - Returns: the events that occurred; 0 at the deadline. An error or a hang-up counts as all of the events.
   func wait(for events: CInt, on number: CInt) -> CInt {
-    // libpq has closed the socket, and its next call reports why. `poll` would ignore the negative number and wait in
-    // vain.
+    // libpq has closed the socket, and its next call reports why. `poll` would ignore the negative number and wait
+    // until the deadline.
     guard number >= 0 else { return events }
     while true {
       var waiting = pollfd(fd: number, events: Int16(events), revents: 0)

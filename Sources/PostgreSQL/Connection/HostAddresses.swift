@@ -3,8 +3,8 @@ import RegentPlatform
 
 /// Resolves a host to numeric addresses, by a deadline.
 ///
-/// libpq would resolve the name itself and block for as long as the name servers take. A separate thread does it here;
-/// after the deadline it is left to end on its own.
+/// libpq would resolve the name itself and block for as long as the name servers take. Here a separate thread resolves
+/// the name. After the deadline the thread is left to end by itself.
 func addresses(of host: ConnectionSettings.Host, by deadline: Deadline) throws(PostgreSQLError) -> [String] {
   // libpq uses socket paths and numeric addresses without a lookup.
   if host.isSocket { return [""] }

@@ -21,7 +21,7 @@ import CPostgreSQL
     warnings.append(SQLState(field("C") ?? "01000"))
   }
 
-  /// Makes libpq pass notices to this log instead of standard error.
+  /// Makes libpq pass notices to this log and not to standard error.
   ///
   /// The log must live as long as the connection.
   func listen(to handle: OpaquePointer) {

@@ -52,7 +52,9 @@ extension Connection {
     return PostgreSQLError(worst.kind, all, hint: worst.hint)
   }
 
-  /// The most helpful error: what a server answered counts more than that another did not answer.
+  /// The error that helps the operator most.
+  ///
+  /// An error that one server reported says more than the failure to reach another server.
   private static func mostTelling(_ errors: [PostgreSQLError]) -> PostgreSQLError {
     let order: [PostgreSQLError.Kind] = [.untrusted, .refused, .readOnly, .unreachable]
     let worst = order.lazy.compactMap { kind in errors.first { $0.kind == kind } }.first ?? errors.first
@@ -109,17 +111,19 @@ extension Connection {
     _ = try exchange([.plain("SELECT \(calls.joined(separator: ", "))")], by: deadline)
   }
 
-  /// Refuses a pooler that uses another server connection for each transaction.
+  /// Refuses a connection through a pooler that uses another server connection for each transaction.
   ///
-  /// With such a pooler, the name of a prepared statement may refer to another client's statement. This check
-  /// detects it before any statement runs under a wrong name.
+  /// With such a pooler, the name of a prepared statement may refer to another client's statement. This check detects
+  /// it before any statement runs under a wrong name.
   ///
-  /// `connect` makes another connection. A pooler in session mode gives that one a server process of its own.
+  /// `connect` makes another connection. A pooler in session mode gives the other connection a server process of its
+  /// own.
   private func requireOwnProcess(
     by deadline: Deadline, _ connect: () throws(PostgreSQLError) -> Connection
   ) throws(PostgreSQLError) {
     let process = try process(by: deadline)
-    // The server itself reports the process id that answers; a pooler reports one of its own.
+    // The server process that answers is the one that was announced, so no pooler is in between. A pooler announces a
+    // process id of its own.
     if process == Int64(backend) { return }
     let other = try connect()
     defer { other.close() }
@@ -132,7 +136,7 @@ extension Connection {
     }
   }
 
-  /// The process id of the server process that answers.
+  /// The process id of the server process that answers this connection now.
   private func process(by deadline: Deadline) throws(PostgreSQLError) -> Int64 {
     let asked = "SELECT pg_backend_pid()"
     let answers = try exchange([.plain(asked)], by: deadline).map { Rows(result: $0, sql: asked) }
@@ -161,7 +165,7 @@ extension ConnectionSettings {
       ("host", host.name), ("hostaddr", address), ("port", String(host.port)), ("dbname", database), ("user", user),
       ("sslmode", mode), ("gssencmode", "disable"), ("ssl_min_protocol_version", "TLSv1.2"),
       ("client_encoding", "UTF8"), ("application_name", applicationName), ("target_session_attrs", "any"),
-      // Detects a peer that has disappeared without closing the connection.
+      // Keep-alive probes detect a server that has disappeared without closing the connection.
       ("keepalives", "1"), ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
       ("tcp_user_timeout", "10000"),
       // Keeps libpq from searching a password file, for which it would print warnings. A path below a device cannot
@@ -175,7 +179,7 @@ extension ConnectionSettings {
 }
 
 extension ConnectionSettings.Host: CustomStringConvertible {
-  /// The host and port as shown in messages.
+  /// The host and port as messages show them.
   public var description: String {
     if isSocket { return "\(name)/.s.PGSQL.\(port)" }
     return name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"

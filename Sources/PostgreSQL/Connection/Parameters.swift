@@ -1,10 +1,11 @@
 /// The encoded parameters of one statement, in one contiguous buffer as libpq needs them.
 struct Parameters {
-  /// Where each value lies in `bytes`.
+  /// The position of each value in `bytes`.
   ///
-  /// A nil `start` means NULL.
+  /// A `start` of nil means NULL.
   private(set) var places: [(start: Int?, count: Int)] = []
-  /// Starts with one byte, so that a single empty value has an address too: libpq reads a null pointer as NULL.
+  /// The buffer starts with one byte, so that a single empty value has an address too: libpq reads a null pointer as
+  /// NULL.
   private(set) var bytes: [UInt8] = [0]
 
   /// Encodes the values of a statement as the types that the server expects.

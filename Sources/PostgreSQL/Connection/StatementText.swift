@@ -1,4 +1,4 @@
-/// Replaces each `?` of a statement by PostgreSQL's `$1`, `$2` and so on, or by other letters and the number.
+/// Replaces each `?` of a statement by PostgreSQL's `$1`, `$2` and so on, or by `letters` and the number.
 ///
 /// Leaves `?` in strings, quoted names and comments as it is.
 package func numbered(_ sql: String, as letters: String = "$") -> String {

@@ -15,7 +15,7 @@ import Glibc
     self.deadline = deadline
   }
 
-  /// Returns the result of each command.
+  /// Sends the commands and returns the result of each.
   ///
   /// The server does not run commands after one that has failed.
   func exchange(_ commands: [Command]) throws(PostgreSQLError) -> [ResultHandle] {
@@ -29,15 +29,15 @@ import Glibc
     for _ in commands {
       guard let result = try next() else { throw lost }
       results.append(result)
-      // The server has ended the connection. No further result follows, and this one says why.
+      // The server has ended the connection. No further result follows, and this result says why.
       if result.status == PGRES_FATAL_ERROR, unsafe library.status(handle) != CONNECTION_OK {
         throw result.error(nil) ?? lost
       }
       guard try next() == nil else { throw PostgreSQLError(.misuse, "a statement gave more than one result") }
     }
     var end = try next()
-    // Outside a transaction the commands form one, whose COMMIT is answered here. It may fail although each command
-    // succeeded.
+    // Outside a transaction the commands form one transaction, whose COMMIT is answered here. It may fail although each
+    // command succeeded.
     let failure = end?.error(nil)
     if failure != nil {
       end = try next()
@@ -58,7 +58,7 @@ import Glibc
 
   /// Sends all buffered data.
   ///
-  /// Reads incoming data meanwhile, so that client and server never block each other.
+  /// Reads incoming data at the same time, so that client and server never block each other.
   private func flush() throws(PostgreSQLError) {
     while true {
       switch unsafe library.flush(handle) {
@@ -74,7 +74,7 @@ import Glibc
     }
   }
 
-  /// The next result, or nil at the end of a command's results.
+  /// The next result of the current command, or nil if it has no more.
   private func next() throws(PostgreSQLError) -> ResultHandle? {
     while unsafe library.isBusy(handle) == 1 {
       guard deadline.wait(for: POLLIN, on: unsafe library.socket(handle)) != 0 else { throw late }
@@ -94,7 +94,7 @@ import Glibc
     }
   }
 
-  /// All values are sent in binary form, separate from the SQL text.
+  /// The values are all sent in binary form, separate from the SQL text.
   private func send(_ statement: PreparedStatement, _ values: Parameters) -> CInt {
     let lengths = values.places.map { CInt(clamping: $0.count) }
     let formats = [CInt](repeating: 1, count: lengths.count)

@@ -99,7 +99,7 @@ import Glibc
   }
 }
 
-/// The handle of the loaded library as a number, or the reason of the failure.
+/// The handle of the loaded libpq as a number, or the reason why loading failed.
 ///
 /// It is loaded once in a process.
 private let loadedLibrary: Result<UInt, PostgreSQLError> = {
@@ -107,7 +107,8 @@ private let loadedLibrary: Result<UInt, PostgreSQLError> = {
     return .failure(missing("libpq.so.5 is not installed"))
   }
   do throws(PostgreSQLError) {
-    // Otherwise `exit` frees OpenSSL's data while another thread uses a connection, and the program dies by a signal.
+    // OpenSSL must not clean up at exit. Otherwise `exit` frees OpenSSL's data while another thread uses a connection,
+    // and the program dies by a signal.
     let start: regent_pq_openssl_init = unsafe try find("OPENSSL_init_crypto", in: handle)
     _ = start(regent_pq_openssl_no_atexit(), nil)
     return .success(UInt(bitPattern: handle))
@@ -116,9 +117,7 @@ private let loadedLibrary: Result<UInt, PostgreSQLError> = {
   }
 }()
 
-/// Looks up a function.
-///
-/// OpenSSL's functions are found through libpq, which depends on OpenSSL.
+/// Looks up a function of libpq, or of OpenSSL, on which libpq depends.
 private func find<Function>(
   _ name: String, in handle: UnsafeMutableRawPointer
 ) throws(PostgreSQLError) -> Function {

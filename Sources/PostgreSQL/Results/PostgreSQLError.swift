@@ -13,13 +13,12 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
     case refused
     /// The server's identity could not be verified (TLS).
     case untrusted
-    /// Only read-only servers answered.
+    /// The servers that answered are all read-only.
     case readOnly
     /// The server answered a statement with an error.
     case server(SQLState)
-    /// No answer by the deadline.
-    ///
-    /// The connection is closed, and it is unknown whether the statement ran.
+    /// The server sent no answer by the deadline. The connection is closed, and it is unknown whether the statement
+    /// ran.
     case deadline
     /// The connection broke.
     ///
@@ -27,12 +26,12 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
     case lost
     /// A value cannot be sent, or a column has another type than the one requested.
     case value
-    /// The library was used incorrectly.
+    /// The program used this library incorrectly.
     case misuse
   }
 
   public let kind: Kind
-  /// A sentence, or the server's message if that contains no value.
+  /// A sentence about the error, or the server's message if that contains no value.
   public let message: String
   /// The statement, with `?` in place of its values; nil when the call had none.
   public let sql: String?
@@ -60,7 +59,7 @@ public struct PostgreSQLError: Error, Hashable, Sendable {
 }
 
 extension PostgreSQLError: CustomStringConvertible {
-  /// The most characters of a statement to show.
+  /// The maximum number of characters of a statement that an error shows.
   ///
   /// A statement that writes many rows has thousands.
   private static let shown = 500
@@ -75,12 +74,11 @@ extension PostgreSQLError: CustomStringConvertible {
 
 /// The outcome of a COMMIT.
 public enum CommitOutcome: Hashable, Sendable {
-  /// Committed, and as durable as the server's settings make it.
+  /// The transaction was committed, and is as durable as the server's settings make it.
   case committed
-  /// Certainly nothing was changed.
+  /// The transaction certainly changed nothing.
   case notCommitted(PostgreSQLError)
-  /// The outcome is unknown: no answer came, or the server warned that the standby may not have the change.
-  ///
-  /// Read the rows again over a new connection before answering a client.
+  /// It is unknown whether the transaction was committed: no answer came, or the server warned that the standby may not
+  /// have the change. Read the rows again over a new connection before answering a client.
   case unknown(PostgreSQLError)
 }

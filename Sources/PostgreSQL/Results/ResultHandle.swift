@@ -25,7 +25,9 @@ import Glibc
   /// How many rows the statement changed or returned.
   var changed: Int { unsafe library.changed(result).flatMap { unsafe Int(String(cString: $0)) } ?? 0 }
 
-  /// The parameter types of a statement; only in the result that describes it.
+  /// The parameter types of a statement.
+  ///
+  /// Only the result that describes a statement has them.
   var parameterTypes: [UInt32] {
     let count = unsafe library.parameterCount(result)
     return (0..<count).map { unsafe library.parameterType(result, $0) }
@@ -39,14 +41,14 @@ import Glibc
 
   func isNull(_ row: Int, _ column: Int) -> Bool { unsafe library.isNull(result, CInt(row), CInt(column)) != 0 }
 
-  /// Calls `body` with the bytes of a value.
+  /// Calls `body` with the bytes of a value in the result.
   func withBytes<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
     let start = unsafe library.value(result, CInt(row), CInt(column))
     let count = Int(unsafe library.length(result, CInt(row), CInt(column)))
     return unsafe body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// The error of a failed statement, or nil.
+  /// The error of a failed statement, or nil if the statement succeeded.
   ///
   /// The kind is `.lost` when the connection failed.
   func error(_ sql: String?) -> PostgreSQLError? {
@@ -76,7 +78,7 @@ let poolerHint =
   "name the port of the server itself, as a service keeps few connections; or give the pooler pool_mode = session; "
   + "--wakeups poll does without LISTEN and is no help against this"
 
-/// The hint for an error of the server.
+/// The hint what to do about an error that the server reported.
 func hint(for state: SQLState) -> String? {
   switch state {
   case .wrongPassword: "compare the file with the password with the server: psql -W -h HOST -U USER DATABASE"

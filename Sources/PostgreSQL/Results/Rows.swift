@@ -4,7 +4,7 @@ import CPostgreSQL
 public struct Rows: RandomAccessCollection {
   let result: ResultHandle
   let sql: String?
-  /// The indexes of these rows in the result; nil when they are all rows of the result.
+  /// The indexes of these rows in the result; nil if they are all rows of the result.
   private let places: [Int]?
 
   init(result: ResultHandle, sql: String?, places: [Int]? = nil) {
@@ -18,7 +18,7 @@ public struct Rows: RandomAccessCollection {
   /// How many rows the statement changed or returned.
   public var changed: Int { places?.count ?? result.changed }
 
-  /// The rows at these indexes.
+  /// The rows of this result at these indexes.
   package func at(_ indexes: [Int]) -> Rows {
     Rows(result: result, sql: sql, places: places.map { places in indexes.map { places[$0] } } ?? indexes)
   }
@@ -46,7 +46,7 @@ public struct Row {
 
   /// The integer in a column.
   ///
-  /// A boolean is 1 or 0.
+  /// A Boolean is 1 or 0.
   public func integer(_ column: Int) throws(PostgreSQLError) -> Int64 {
     guard case .integer(let number) = try value(column) else { throw wrong(column, "an integer") }
     return number

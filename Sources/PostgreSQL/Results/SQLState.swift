@@ -9,39 +9,39 @@ public struct SQLState: Hashable, Sendable {
   /// The class of a code: its first two characters, followed by zeros.
   public var family: SQLState { SQLState("\(code.prefix(2))000") }
 
-  /// Whether the codes are equal, or the code belongs to the class `pattern`.
+  /// Whether both codes are equal, or the code belongs to the class of errors that `pattern` names.
   public static func ~= (pattern: SQLState, state: SQLState) -> Bool {
     pattern == state || pattern == state.family
   }
 }
 
 extension SQLState {
-  /// A warning without a code of its own.
+  /// A warning for which there is no other code.
   ///
   /// As the answer to COMMIT it means that the standby may not have the change.
   public static let warning = SQLState("01000")
   public static let connection = SQLState("08000")
-  /// A value does not fit its type.
+  /// A value does not fit its type (the class of data errors).
   ///
   /// The server's message may repeat the value.
   public static let data = SQLState("22000")
   /// The change violates a constraint.
   public static let constraint = SQLState("23000")
-  /// A `NOT NULL` column got no value.
+  /// The change leaves a `NOT NULL` column without a value.
   public static let constraintNotNull = SQLState("23502")
   /// A foreign key refers to a row that does not exist.
   public static let constraintForeignKey = SQLState("23503")
   /// A primary key or unique index already holds the value.
   public static let constraintUnique = SQLState("23505")
-  /// A `CHECK` constraint is violated.
+  /// The change violates a `CHECK` constraint.
   public static let constraintCheck = SQLState("23514")
   /// The server is read-only: it is a standby, or was configured so.
   public static let readOnly = SQLState("25006")
   /// An earlier statement of the transaction failed.
   public static let transactionFailed = SQLState("25P02")
-  /// The role does not exist, or `pg_hba.conf` does not admit it.
+  /// The database role does not exist, or `pg_hba.conf` does not admit it.
   public static let notAdmitted = SQLState("28000")
-  /// The password is wrong.
+  /// The password of the database role is wrong.
   public static let wrongPassword = SQLState("28P01")
   public static let noDatabase = SQLState("3D000")
   /// Another transaction changed the row first.
@@ -54,9 +54,9 @@ extension SQLState {
   public static let noStatement = SQLState("26000")
   /// A prepared statement of that name exists already: a pooler gave this client another client's server connection.
   public static let statementThere = SQLState("42P05")
-  /// The role lacks the privilege.
+  /// The database role lacks the privilege for the statement.
   public static let noRight = SQLState("42501")
-  /// The schema does not exist, or the role may create nothing in any schema.
+  /// The schema does not exist, or the database role may create nothing in any schema.
   public static let noSchema = SQLState("3F000")
   public static let noTable = SQLState("42P01")
   /// The server lacks disk space, memory or connections.
@@ -68,16 +68,17 @@ extension SQLState {
   public static let tooLarge = SQLState("54000")
   /// Another transaction holds a lock on the row.
   public static let locked = SQLState("55P03")
-  /// The server cancelled the statement, for example because of a time limit of its own.
+  /// The server cancelled the statement, for example because it exceeded the server's time limit.
   public static let cancelled = SQLState("57014")
-  /// The server is shutting down.
+  /// The database server is shutting down.
   public static let shutdown = SQLState("57P01")
   /// Another process of the server crashed.
   public static let crashed = SQLState("57P02")
   /// The server is starting or stopping and accepts no connections.
   public static let starting = SQLState("57P03")
 
-  /// Whether the connection is useless after this error: its server is going away or is not the writable one.
+  /// Whether the connection is useless after this error, because its server is shutting down or is not the writable
+  /// one.
   package var endsConnection: Bool {
     switch self {
     case .connection, .readOnly, .shutdown, .crashed, .starting: true
@@ -85,7 +86,7 @@ extension SQLState {
     }
   }
 
-  /// Whether the statement must be prepared again: its table has changed, or a pooler has switched the server
-  /// connection.
+  /// Whether the statement must be prepared again: its table has changed, or a pooler has switched the connection to
+  /// another server process.
   var forgetsStatement: Bool { code == "0A000" || self == .noStatement || self == .statementThere }
 }

@@ -36,7 +36,7 @@ extension SQLValue {
       (.text(let text), .name), (.text(let text), .unknown):
       let start = bytes.count
       bytes += text.utf8
-      // The server refuses the byte too, but this error comes before anything is sent.
+      // The server refuses a zero byte too, but this error comes before anything is sent.
       guard !bytes[start...].contains(0) else {
         throw PostgreSQLError(
           .value, "parameter \(place) is a text with a zero byte, which PostgreSQL cannot keep",

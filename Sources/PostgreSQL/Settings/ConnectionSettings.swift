@@ -12,25 +12,26 @@ public struct ConnectionSettings: Hashable, Sendable {
     }
 
     public var isSocket: Bool { name.hasPrefix("/") }
-    /// Whether the connection stays on this machine.
+    /// Whether the connection to this host stays on this machine.
     public var isThisMachine: Bool {
       isSocket || name == "localhost" || name.hasSuffix(".localhost") || isLoopback(name)
     }
   }
 
-  /// How TLS is used and what is verified.
+  /// How TLS is used and what of the server is verified.
   ///
   /// The raw values are libpq's.
   public enum TLS: String, Hashable, Sendable {
     /// The certificate must come from a known authority and match the host name.
     ///
-    /// The default for another machine.
+    /// This is the default for a server on another machine.
     case verifyFull = "verify-full"
-    /// The certificate must come from a known authority, whatever its name; for a private authority.
+    /// The certificate must come from a known authority, whatever its name. For a private authority.
     case verifyAuthority = "verify-ca"
-    /// Encrypted, but the server is not verified: an attacker on the network path can read and change everything.
+    /// The connection is encrypted, but the server is not verified: an attacker on the network path can read and change
+    /// everything.
     case require
-    /// Not encrypted.
+    /// The connection is not encrypted.
     case disable
   }
 
@@ -39,13 +40,13 @@ public struct ConnectionSettings: Hashable, Sendable {
   /// The first writable one is used.
   public var hosts: [Host]
   public var database: String
-  /// The role; nil means the name of this process's user.
+  /// The database role; nil means the name of this process's user.
   public var user: String?
-  /// The mode from the URL.
+  /// The TLS mode from the URL.
   ///
   /// Nil means `verifyFull` for another machine.
   public var tls: TLS?
-  /// A file of certificate authorities in PEM.
+  /// A file with certificate authorities in PEM.
   ///
   /// The default is the system's.
   public var authorities = "/etc/ssl/certs/ca-certificates.crt"
@@ -62,11 +63,11 @@ public struct ConnectionSettings: Hashable, Sendable {
     self.database = database
   }
 
-  /// libpq's `sslmode` for a host.
+  /// The value of libpq's `sslmode` for a host.
   func tlsMode(for host: Host) -> String {
     if host.isSocket { return TLS.disable.rawValue }
     if let tls { return tls.rawValue }
-    // On the same machine no attacker is on the network path. TLS is used if the server offers it.
+    // On the same machine, no attacker is on the network path. So TLS is used only if the server offers it.
     return host.isThisMachine ? "prefer" : TLS.verifyFull.rawValue
   }
 }

@@ -5,8 +5,8 @@ extension ConnectionSettings {
   ///
   /// The parameters are `host` (the directory of a Unix socket), `sslmode` (`verify-full`, `verify-ca`, `require`,
   /// `disable`), `sslrootcert`, `connect_timeout` (seconds for each server), `application_name`, and
-  /// `target_session_attrs=read-write`, which is always in effect. Others are refused, because an operator might rely
-  /// on an ignored parameter for security.
+  /// `target_session_attrs=read-write`, which is always in effect. Other parameters are refused, because an operator
+  /// might rely on an ignored one for security.
   ///
   /// - Throws: an error whose message repeats nothing of the URL but names of parameters.
   public init(url: String) throws(PostgreSQLError) {
@@ -15,7 +15,8 @@ extension ConnectionSettings {
     }
     let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let place = parts[0].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    // The last "@": the user name may contain an unescaped one, and the text after it must not be taken for a host.
+    // The last "@" ends the user name. The name may contain an unescaped "@", and the text after that must not be taken
+    // for a host.
     let sign = place[0].lastIndex(of: "@")
     if let sign, place[0][..<sign].contains(":") { throw Self.passwordInside }
     let user = sign.map { place[0][..<$0] } ?? ""

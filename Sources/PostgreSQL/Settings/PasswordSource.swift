@@ -2,19 +2,19 @@ import RegentPlatform
 
 /// Where the password of a role is stored.
 ///
-/// It is read for each new connection, so that it can be changed while the program runs.
+/// The password is read for each new connection, so that it can be changed while the program runs.
 public enum PasswordSource: Hashable, Sendable {
-  /// No password: the server trusts the Unix user, or requires none.
+  /// There is no password: the server trusts the Unix user, or requires none.
   case none
-  /// A private file that contains only the password, in one line.
+  /// The password is the only line of a private file.
   case file(String)
-  /// A private file with lines `host:port:database:user:password`, like libpq's `~/.pgpass`.
+  /// The password is in a private file with lines `host:port:database:user:password`, like libpq's `~/.pgpass`.
   case list(String)
 
   /// The name of the systemd credential with the password: `LoadCredential=database-password:FILE`.
   public static let credentialName = "database-password"
 
-  /// The first source that exists: the given file, the service's credential, `~/.pgpass`.
+  /// The first source of a password that exists: the given file, the service's credential, `~/.pgpass`.
   ///
   /// - Throws: an error when an environment variable would change the connection without the operator noticing.
   public static func find(
@@ -34,7 +34,7 @@ public enum PasswordSource: Hashable, Sendable {
     return .none
   }
 
-  /// The longest password in bytes.
+  /// The maximum length of a password in bytes.
   ///
   /// PostgreSQL accepts longer ones, but they are not used in practice.
   private static let longest = 1_000
@@ -73,7 +73,9 @@ public enum PasswordSource: Hashable, Sendable {
     }
   }
 
-  /// Splits at colons; a backslash escapes the next byte.
+  /// Splits a line of the password file at colons.
+  ///
+  /// A backslash escapes the next byte.
   private static func fields(_ line: ArraySlice<UInt8>) -> [[UInt8]] {
     var fields: [[UInt8]] = [[]]
     var isEscaped = false
@@ -108,7 +110,7 @@ private func isThere(_ path: String, _ widest: UInt32) throws(PostgreSQLError) -
 }
 
 private func read(_ path: String, limit: Int) throws(PostgreSQLError) -> [UInt8] {
-  // systemd gives credentials the mode 0440.
+  // systemd gives credentials the mode 0440, so that mode is accepted too.
   do throws(FileError) {
     return try DurableFile.read(path, limit: limit, widest: 0o640)
   } catch {

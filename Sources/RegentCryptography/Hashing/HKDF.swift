@@ -3,14 +3,14 @@ public enum HKDF {
   /// The maximum number of bytes that one call can derive.
   public static let longest = 255 * SHA256.size
 
-  /// Derives `count` bytes; `info` names the purpose, so that two purposes never share a key.
+  /// Derives a key of `count` bytes from a secret.
   ///
   /// The secret must be a random key that cannot be guessed. Use ``PasswordHasher`` for passwords.
   public static func derive(
     from secret: Secret, salt: [UInt8] = [], info: [UInt8], count: Int = 32
   ) -> Secret {
     precondition((1...longest).contains(count), "HKDF gives 1 to \(longest) bytes")
-    // RFC 5869: without a salt, as many zeros as the hash has bytes are used.
+    // Without a salt, as many zeros are used as the hash has bytes (RFC 5869).
     let salt = salt.isEmpty ? [UInt8](repeating: 0, count: SHA256.size) : salt
     let extract = HMACKey(.sha256, known: Secret(copying: salt))
     let expand = HMACKey(.sha256, known: secret.withBytes { Secret(wiping: extract.code($0)) })
@@ -33,7 +33,9 @@ public enum HKDF {
     return Secret(copying: output.span.extracting(first: count))
   }
 
-  /// Derives `count` bytes; the text `info` names the purpose, so that two purposes never share a key.
+  /// Derives a key of `count` bytes from a secret.
+  ///
+  /// The text `info` names the purpose, so that two purposes never share a key.
   public static func derive(
     from secret: Secret, salt: [UInt8] = [], info: String, count: Int = 32
   ) -> Secret {

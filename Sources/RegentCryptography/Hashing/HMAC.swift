@@ -2,15 +2,15 @@ internal import RegentEncodings
 
 /// An HMAC key (RFC 2104) for one hash function, prepared for many messages.
 ///
-/// The initialiser hashes the two key blocks once; after that, the HMAC of 200 bytes takes a third of a microsecond.
+/// The initialiser hashes the two key blocks once. After that, the HMAC of 200 bytes takes a third of a microsecond.
 /// Threads may share a key, because the prepared states are only read.
 public final class HMACKey: Sendable {
   public enum Algorithm: Sendable, Equatable, CaseIterable {
-    /// HMAC-SHA1, for wire formats that demand it; 20 bytes.
+    /// HMAC-SHA1 with 20 bytes, for wire formats that demand it.
     ///
     /// As a MAC it is not broken, unlike SHA-1 itself.
     case sha1
-    /// HMAC-SHA256; 32 bytes.
+    /// HMAC-SHA256 with 32 bytes.
     case sha256
 
     public var size: Int {
@@ -20,7 +20,7 @@ public final class HMACKey: Sendable {
       }
     }
 
-    /// The block size of both hash functions in bytes.
+    /// The block size of SHA-1 and of SHA-256 in bytes.
     fileprivate static let blockSize = 64
   }
 
@@ -29,7 +29,7 @@ public final class HMACKey: Sendable {
   public let keyLength: Int
   private let halves: PaddedStates
 
-  /// Makes a key of any length except zero: an attacker can compute the codes of an empty key.
+  /// Makes a key of any length except zero, because an attacker can compute the codes of an empty key.
   public convenience init(_ algorithm: Algorithm, _ key: Secret) throws(KeyError) {
     guard key.count > 0 else { throw .malformed("an HMAC key may not be empty") }
     self.init(algorithm, known: key)
@@ -41,15 +41,15 @@ public final class HMACKey: Sendable {
     halves = PaddedStates(algorithm, key)
   }
 
-  /// The HMAC of `message`.
+  /// The HMAC of `message` with this key.
   public func code(_ message: Span<UInt8>) -> [UInt8] {
     withCode(message) { [UInt8](copying: $0.span.extracting(first: algorithm.size)) }
   }
 
-  /// The HMAC of `message`.
+  /// The HMAC of `message` with this key.
   public func code(_ message: [UInt8]) -> [UInt8] { code(message.span) }
 
-  /// The HMAC of a text in UTF-8.
+  /// The HMAC of a text in UTF-8 with this key.
   public func code(_ text: String) -> [UInt8] { code(text.utf8.span) }
 
   /// Whether `code` is the whole, untruncated HMAC of `message`.

@@ -1,13 +1,13 @@
 internal import CRegentOpenSSL
 
-/// PBKDF2 (RFC 8018): makes it slow to guess a password.
+/// PBKDF2 (RFC 8018) derives a key from a password slowly, so that guessing a password takes long.
 package enum KeyStretching {
-  /// The hash function in HMAC.
+  /// The hash function with which PBKDF2 computes its HMACs.
   ///
   /// SHA-1 is missing on purpose: no new password hash should depend on it.
   package enum Hash: Sendable { case sha256, sha512 }
 
-  /// Derives `count` bytes in `rounds` rounds on the calling thread.
+  /// Derives `count` bytes from a password in `rounds` rounds, on the calling thread.
   ///
   /// Returns nil only when there is not enough memory.
   package static func pbkdf2(_ password: Secret, salt: [UInt8], _ hash: Hash, rounds: Int, count: Int) -> [UInt8]? {

@@ -1,8 +1,8 @@
 internal import RegentEncodings
 
-/// SHA-256 (FIPS 180-4).
+/// A SHA-256 hash in progress (FIPS 180-4).
 public struct SHA256: ~Copyable {
-  /// The length of a hash in bytes.
+  /// The length of a SHA-256 hash in bytes.
   public static let size = 32
 
   private let context = DigestContext(.sha256)

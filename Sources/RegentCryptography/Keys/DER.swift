@@ -5,7 +5,7 @@ enum DER {
   /// Encodes an unsigned integer from its bytes, most significant first.
   static func integer(_ magnitude: [UInt8]) -> [UInt8] {
     var bytes = Array(magnitude.drop { $0 == 0 })
-    // The highest bit is the sign, so a number that has it set needs a zero byte before it.
+    // The highest bit of an integer in DER is its sign, so a number with that bit set needs a zero byte before it.
     if bytes.first.map({ $0 >= 0x80 }) ?? true { bytes.insert(0, at: 0) }
     return tagged(0x02, bytes)
   }
@@ -31,7 +31,7 @@ enum DER {
 extension DER {
   /// Converts an ECDSA signature from DER to r ‖ s with 32 bytes each; nil if it is not a P-256 signature in DER.
   static func rawSignature(_ der: [UInt8]) -> [UInt8]? {
-    // SEQUENCE { INTEGER r, INTEGER s } on P-256 is shorter than 128 bytes, so each length is one byte.
+    // SEQUENCE { INTEGER r, INTEGER s } of a P-256 signature is shorter than 128 bytes, so each length takes one byte.
     guard der.count > 8, der[0] == 0x30, Int(der[1]) == der.count - 2 else { return nil }
     var place = 2
     var raw: [UInt8] = []
@@ -56,7 +56,7 @@ extension DER {
 extension DER {
   /// The SubjectPublicKeyInfo of an RSA key (RFC 8017 A.1).
   static func rsaKey(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
-    // OID 1.2.840.113549.1.1.1 and NULL.
+    // The OID 1.2.840.113549.1.1.1 (RSA) and NULL.
     let algorithm: [UInt8] = [
       0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
     ]
@@ -65,7 +65,7 @@ extension DER {
 
   /// The SubjectPublicKeyInfo of a P-256 key (RFC 5480).
   static func p256Key(x: [UInt8], y: [UInt8]) -> [UInt8] {
-    // OIDs 1.2.840.10045.2.1 and 1.2.840.10045.3.1.7.
+    // The OIDs 1.2.840.10045.2.1 (EC key) and 1.2.840.10045.3.1.7 (P-256).
     let algorithm: [UInt8] = [
       0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86,
       0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07,

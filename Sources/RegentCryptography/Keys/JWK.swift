@@ -1,7 +1,7 @@
 internal import RegentEncodings
 public import RegentJSON
 
-/// A public key as JSON (RFC 7517, RFC 7518 §6, RFC 8037) with its key id.
+/// A public key as JSON (RFC 7517, RFC 7518 §6, RFC 8037) and its key id.
 public struct JWK: Sendable, Hashable {
   public let key: VerifyingKey
   /// The id with which the header of a signature names this key.
@@ -49,7 +49,7 @@ public struct JWK: Sendable, Hashable {
   }
 
   private static func key(_ object: JSONObject) throws(JSONShapeError) -> VerifyingKey {
-    // JSON values are compared byte by byte; `==` on String would also accept canonically equivalent spellings.
+    // JSON values are compared byte by byte. `==` on String would also accept canonically equivalent spellings.
     let kind = JSONValue.string(try object.string("kty"))
     let spki: [UInt8]
     switch kind {
@@ -126,7 +126,7 @@ extension VerifyingKey {
     }
   }
 
-  /// The SHA-256 thumbprint of the key as base64url (RFC 7638): a key id that is computed from the key alone.
+  /// The SHA-256 thumbprint of the key as base64url (RFC 7638), which can serve as a key id.
   public var thumbprint: String {
     Base64URL.encode(SHA256.hash(jwkMembers.bytes()))
   }

@@ -2,9 +2,11 @@ public import RegentJSON
 
 /// Public keys as a JSON document (RFC 7517 §5), as a service publishes them.
 public struct JWKSet: Sendable, Equatable {
-  /// The maximum length of a document in bytes; the reader refuses longer ones.
+  /// The maximum length of a JWK set in bytes.
+  ///
+  /// The reader refuses longer ones.
   public static let longest = 64 * 1024
-  /// The maximum number of keys in a document.
+  /// The maximum number of keys in a JWK set.
   public static let mostKeys = 64
 
   public let keys: [JWK]
@@ -15,8 +17,8 @@ public struct JWKSet: Sendable, Equatable {
 
   /// Reads a JWK set from a JSON text.
   ///
-  /// It leaves out keys that are not supported here, as the RFC demands. It refuses two supported keys with the same id
-  /// and algorithm, because a signature would not say which of them to use.
+  /// The reader leaves out keys that are not supported here, as the RFC demands. It refuses two supported keys with the
+  /// same id and algorithm, because a signature would not say which of them to use.
   public init(reading document: [UInt8]) throws(KeyError) {
     let members: [JSONValue]
     do {
@@ -45,7 +47,9 @@ public struct JWKSet: Sendable, Equatable {
     self.keys = keys
   }
 
-  /// All keys with this id and algorithm; without an id, all keys with this algorithm.
+  /// All keys of the set with this id and algorithm.
+  ///
+  /// If `keyID` is nil, all keys with this algorithm.
   public func keys(_ keyID: String?, _ algorithm: SignatureAlgorithm) -> [VerifyingKey] {
     let wanted = keyID.map { Array($0.utf8) }
     return keys.filter {
@@ -53,7 +57,7 @@ public struct JWKSet: Sendable, Equatable {
     }.map(\.key)
   }
 
-  /// The first key with this id and algorithm.
+  /// The first key of the set with this id and algorithm.
   ///
   /// In a set that was read from a document there is only one.
   public func key(_ keyID: String, _ algorithm: SignatureAlgorithm) -> VerifyingKey? {

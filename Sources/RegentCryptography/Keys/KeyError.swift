@@ -1,6 +1,6 @@
-/// The reason why a key cannot be used.
+/// Why a key cannot be used.
 public enum KeyError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The text or the bytes are not a key; the value says what was expected.
+  /// The text or the bytes are not a key. The value says what was expected.
   case malformed(String)
   /// The private key is protected by a password.
   case encrypted
@@ -10,12 +10,12 @@ public enum KeyError: Error, Sendable, Equatable, CustomStringConvertible {
   case rsaSize(bits: Int)
   /// The private and the public half do not belong together.
   case inconsistent
-  /// The message is longer than one RSA block can hold.
+  /// The message to encrypt is longer than one RSA block can hold.
   case messageTooLong(limit: Int)
   /// OpenSSL reported an error.
   case library(LibraryError)
 
-  /// The error and what to do about it.
+  /// A sentence about the error and what to do about it.
   public var description: String {
     switch self {
     case .malformed(let expected): "not a usable key: \(expected)"

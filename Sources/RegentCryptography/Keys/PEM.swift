@@ -6,10 +6,10 @@ internal import RegentEncodings
 /// base64 is strict, but its lines may have any length.
 public enum PEM {
   public struct Block: Sendable, Equatable {
-    /// The type of the content, for example `PUBLIC KEY`.
+    /// The type of the block's content, for example `PUBLIC KEY`.
     public let label: String
-    /// The content, which is DER.
-    public let bytes: [UInt8]
+    /// The content of the block, which is DER.
+    public fileprivate(set) var bytes: [UInt8]
 
     public init(label: String, bytes: [UInt8]) {
       self.label = label
@@ -17,20 +17,24 @@ public enum PEM {
     }
   }
 
-  /// The maximum length of a text in bytes; the reader refuses longer ones.
+  /// The maximum length of a PEM text in bytes.
+  ///
+  /// The reader refuses longer ones.
   public static let longest = 256 * 1024
 
-  /// Reads all blocks of a text in order.
+  /// Reads all blocks of a PEM text in order.
   public static func decode(_ text: String) throws(KeyError) -> [Block] {
     try decode(text.utf8.span)
   }
 
-  /// Writes a block with 64 characters on each line.
+  /// Writes a PEM block with 64 characters on each line.
   public static func encode(_ label: String, _ bytes: [UInt8]) -> String {
     String(decoding: encoded(label, bytes.span), as: UTF8.self)
   }
 
-  /// Writes a block with secret content; no copies of it stay in memory.
+  /// Writes a PEM block with secret content.
+  ///
+  /// No copies of the content stay in memory.
   public static func encode(_ label: String, _ bytes: Secret) -> Secret {
     bytes.withBytes { Secret(wiping: encoded(label, $0)) }
   }
@@ -50,15 +54,17 @@ public enum PEM {
     return text
   }
 
-  /// The block of one of these types, as a secret; throws unless there is exactly one.
+  /// The only block of one of these types, as a secret.
+  ///
+  /// Throws unless there is exactly one.
   static func secretBlock(of labels: [String], in text: Secret) throws(KeyError) -> Secret {
-    let block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
-    return Secret(wiping: block.bytes)
+    var block = try text.withBytes { (text) throws(KeyError) in try oneBlock(of: labels, in: text) }
+    return Secret(emptying: &block.bytes)
   }
 
-  /// The block of one of these types; throws unless there is exactly one.
+  /// The only block of one of these types.
   ///
-  /// Blocks of other types, such as curve parameters, are skipped.
+  /// Throws unless there is exactly one. Blocks of other types, such as curve parameters, are skipped.
   static func oneBlock(of labels: [String], in text: Span<UInt8>) throws(KeyError) -> Block {
     let blocks = try decode(text)
     if blocks.contains(where: { $0.label == "ENCRYPTED PRIVATE KEY" }) { throw .encrypted }
@@ -89,6 +95,8 @@ public enum PEM {
         guard label == nil else { throw .malformed("line \(number) begins a block inside another") }
         label = begun
         wipe(&body)
+        // An array that grows would leave copies of a private key in freed memory.
+        body.reserveCapacity(text.count - at + 1)
       } else if let ended = marked("END", text, line) {
         guard ended == label else {
           throw .malformed("line \(number) ends a block that did not begin")
@@ -116,8 +124,9 @@ public enum PEM {
     }
   }
 
-  /// The error for a line with a colon: the headers `Proc-Type` and `DEK-Info` belong to the old format of
-  /// password-protected keys.
+  /// The error for a line with a colon.
+  ///
+  /// Password-protected keys in the old format have the headers `Proc-Type` and `DEK-Info`.
   private static func encryptedOrUnknown(
     _ text: Span<UInt8>, _ line: Range<Int>, _ number: Int
   ) -> KeyError {
@@ -148,7 +157,7 @@ public enum PEM {
     guard starts(text, tail, with: "-----") else { return nil }
     var label: [UInt8] = []
     for place in (line.lowerBound + head.utf8.count)..<tail.lowerBound {
-      // RFC 7468 also allows a hyphen inside a label, but none of our labels has one.
+      // RFC 7468 also allows a hyphen inside a label, but no label that is used here has one.
       guard (0x20...0x7E).contains(text[place]), text[place] != 0x2D else { return nil }
       label.append(text[place])
     }

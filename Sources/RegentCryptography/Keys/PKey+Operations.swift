@@ -12,8 +12,8 @@ extension PKey {
       }
     OpenSSLLifetime.keep()
     do throws(LibraryError) {
-      // RAND_poll reads fresh bytes from the kernel: a virtual machine that was restored from a snapshot has the old
-      // state of the generator and would otherwise make the same key again.
+      // RAND_poll reads fresh bytes from the kernel. A virtual machine that was restored from a snapshot has the old
+      // state of the generator and would make the same key again without them.
       try check(RAND_poll(), "make a key")
       guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, name, nil) else {
         throw LibraryError("make a key")
@@ -45,7 +45,7 @@ extension PKey {
     }
   }
 
-  /// Signs with a key whose algorithm includes the hash (Ed25519).
+  /// Signs a message with a key whose algorithm includes the hash (Ed25519).
   func sign(_ message: Span<UInt8>) throws(LibraryError) -> [UInt8] {
     guard let context = unsafe EVP_MD_CTX_new() else { throw LibraryError("sign") }
     defer { unsafe EVP_MD_CTX_free(context) }

@@ -11,10 +11,10 @@ internal import CRegentOpenSSL
   let handle: OpaquePointer
   let algorithm: SignatureAlgorithm
 
-  /// Takes ownership of `handle`, and frees it also when it refuses the key.
+  /// Takes ownership of the OpenSSL key `handle`, which is freed also when this initialiser refuses the key.
   init(owning handle: OpaquePointer) throws(KeyError) {
     unsafe self.handle = handle
-    // `algorithm` is the last stored property: once it is set, deinit frees the handle if a check below throws.
+    // `algorithm` is the last stored property to be set. From then on, deinit frees the handle if a check below throws.
     algorithm =
       unsafe EVP_PKEY_is_a(handle, "RSA") == 1
       ? .rs256 : EVP_PKEY_is_a(handle, "EC") == 1 ? .es256 : .edDSA
@@ -43,7 +43,7 @@ internal import CRegentOpenSSL
 
   deinit { unsafe EVP_PKEY_free(handle) }
 
-  /// Whether modulus and exponent are odd and the exponent is from 3 to 2³² - 1.
+  /// Whether modulus and exponent of the RSA key are odd, and the exponent is from 3 to 2³² - 1.
   ///
   /// OpenSSL accepts even numbers, with which no signature can be verified, and large exponents, with which
   /// verification is slow.
@@ -88,8 +88,8 @@ extension PKey {
 
   /// Makes an Ed25519 key from its 32 bytes without OpenSSL's DER reader.
   ///
-  /// That reader tries each of its decoders in turn, which takes a tenth of the time in which the service exchanges a
-  /// box's account.
+  /// That reader tries each of its decoders in turn. This takes a tenth of the time of exchanging a box's assertion for
+  /// an app sign-in.
   private convenience init(ed25519 bytes: [UInt8]) throws(KeyError) {
     OpenSSLLifetime.keep()
     let handle = unsafe bytes.withUnsafeBufferPointer {
@@ -109,7 +109,7 @@ extension PKey {
 
   /// Reads the public key of an X.509 certificate.
   ///
-  /// It checks neither the issuer's signature nor the validity of the certificate.
+  /// This initialiser checks neither the issuer's signature nor the validity of the certificate.
   convenience init(certificate: [UInt8]) throws(KeyError) {
     try unsafe self.init(der: Secret(copying: certificate), "an X.509 certificate") {
       start, count in
@@ -168,7 +168,7 @@ extension PKey {
     return bytes
   }
 
-  /// The whole key in PKCS#8 format.
+  /// The private key in PKCS#8 format.
   func pkcs8() throws(LibraryError) -> Secret {
     guard let info = unsafe EVP_PKEY2PKCS8(handle) else {
       throw LibraryError("write a private key")
@@ -181,7 +181,7 @@ extension PKey {
       var place = buffer.baseAddress
       unsafe i2d_PKCS8_PRIV_KEY_INFO(info, &place)
     }
-    return Secret(wiping: der)
+    return Secret(emptying: &der)
   }
 
   /// A number of the key, for example the modulus `n`, big-endian without leading zeros, or padded to `size` bytes.

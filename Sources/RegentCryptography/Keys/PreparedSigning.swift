@@ -2,8 +2,8 @@ internal import CRegentOpenSSL
 
 /// The part of signing with one key that does not depend on the message, prepared once.
 ///
-/// Without it, OpenSSL looks its algorithms up by name for each signature, which takes a sixth of the time of an ES256
-/// signature.
+/// Without preparation, OpenSSL looks its algorithms up by name for each signature. The look-up takes a sixth of the
+/// time of an ES256 signature.
 // @unchecked Sendable:
 // 1. The context is written only in `init`.
 // 2. After that, OpenSSL only copies from it, and its copy function takes the source as const.
@@ -11,7 +11,9 @@ internal import CRegentOpenSSL
   private let template: OpaquePointer
   private let longest: Int
 
-  /// Returns nil for Ed25519 keys, whose algorithm includes the hash.
+  /// Prepares signing with this key.
+  ///
+  /// Returns nil for an Ed25519 key, whose algorithm includes the hash.
   init?(_ key: PKey, _ digest: Digest) throws(LibraryError) {
     guard key.algorithm != .edDSA else { return nil }
     guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key.handle, nil) else { throw LibraryError("sign") }

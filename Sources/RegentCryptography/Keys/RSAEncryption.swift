@@ -6,10 +6,10 @@ public enum RSAPadding: Sendable, Equatable, CaseIterable {
   case pkcs1
   /// OAEP with SHA-1, the default of most libraries.
   case oaepSHA1
-  /// OAEP with SHA-256.
+  /// OAEP with SHA-256, which modern software prefers.
   case oaepSHA256
 
-  /// The number of bytes in each block that the padding takes.
+  /// The number of bytes in each RSA block that the padding takes.
   var overhead: Int {
     switch self {
     case .pkcs1: 11
@@ -19,7 +19,7 @@ public enum RSAPadding: Sendable, Equatable, CaseIterable {
   }
 }
 
-/// An RSA public key of another party, 2048 to 4096 bits, for which we encrypt.
+/// An RSA public key of another party, 2048 to 4096 bits, for which this program encrypts.
 public struct RSAEncryptionKey: Sendable {
   private let key: PKey
 
@@ -28,7 +28,7 @@ public struct RSAEncryptionKey: Sendable {
     self.key = try rsa(VerifyingKey(pem: pem).key)
   }
 
-  /// The maximum length of a message in bytes.
+  /// The maximum length of a message that can be encrypted, in bytes.
   public func longestMessage(_ padding: RSAPadding) -> Int {
     Int(unsafe EVP_PKEY_get_size(key.handle)) - padding.overhead
   }

@@ -7,7 +7,7 @@ public struct SigningKey: Sendable {
 
   /// Makes a new key; `rsaBits` (2048 to 4096) is used only for RS256.
   ///
-  /// An RSA key takes up to a second, so do not call this on an event loop.
+  /// Making an RSA key takes up to a second, so do not call this on an event loop.
   public static func generate(
     _ algorithm: SignatureAlgorithm, rsaBits: Int = 3072
   ) throws(KeyError) -> SigningKey {
@@ -32,8 +32,8 @@ public struct SigningKey: Sendable {
     algorithm = key.algorithm
     publicKey = try VerifyingKey(spki: VerifyingKey(key).spki)
     do throws(LibraryError) { prepared = try PreparedSigning(key, .sha256) } catch { throw .library(error) }
-    // A file whose public half belongs to another key would make signatures that cannot be verified, so a test
-    // signature is checked.
+    // A private key with the public half of another key would make signatures that cannot be verified. So a test
+    // signature is made and verified.
     let probe = Array("probe".utf8)
     guard publicKey.isValid(try sign(probe), for: probe) else { throw .inconsistent }
   }
@@ -57,7 +57,7 @@ public struct SigningKey: Sendable {
 
   public func sign(_ message: [UInt8]) throws(KeyError) -> [UInt8] { try sign(message.span) }
 
-  /// The key in PKCS#8 format.
+  /// The private key in PKCS#8 format.
   public func pkcs8() throws(KeyError) -> Secret {
     do throws(LibraryError) { return try key.pkcs8() } catch { throw .library(error) }
   }

@@ -52,7 +52,7 @@ public struct VerifyingKey: Sendable {
 
   /// Whether this is an RSA key and `signature` a valid RSASSA-PKCS1-v1_5 signature of `message` with SHA-1.
   ///
-  /// SHA-1 collisions can be computed. Use it only for an old wire format in which an attacker cannot choose what is
+  /// SHA-1 collisions can be computed. Use this only for an old wire format in which an attacker cannot choose what is
   /// signed.
   public func isValidLegacySHA1(_ signature: [UInt8], for message: [UInt8]) -> Bool {
     algorithm == .rs256 && key.verifies(signature, message.span, digest: .sha1)

@@ -1,7 +1,7 @@
 internal import CRegentOpenSSL
 
-// Algorithms are fetched from OpenSSL once. `EVP_sha256()` and similar functions fetch at each use, which takes longer
-// than hashing 200 bytes.
+// This target fetches each algorithm from OpenSSL once. `EVP_sha256()` and similar functions fetch theirs at each use,
+// which takes longer than hashing 200 bytes.
 
 /// A hash function of OpenSSL.
 // @unchecked Sendable, because a pointer is not:

@@ -1,6 +1,8 @@
 internal import CRegentOpenSSL
 
-/// A hash in progress; its end of life frees it, and OpenSSL wipes its state.
+/// A hash in progress.
+///
+/// When this value goes away, OpenSSL wipes and frees its state.
 @safe struct DigestContext: ~Copyable {
   private let handle: OpaquePointer
   private let size: Int

@@ -1,6 +1,6 @@
 internal import CRegentOpenSSL
 
-/// An OpenSSL function failed that should have worked.
+/// The error when an OpenSSL function failed that should have worked.
 public struct LibraryError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The operation that failed, for example "sign".
   public let operation: String
@@ -12,7 +12,7 @@ public struct LibraryError: Error, Sendable, Equatable, CustomStringConvertible 
     return "OpenSSL could not \(operation): \(why)"
   }
 
-  /// Takes the reasons from this thread's error queue and empties the queue.
+  /// Takes the reasons from OpenSSL's error queue of this thread, and empties the queue.
   init(_ operation: String) {
     self.operation = operation
     var reasons: [String] = []
@@ -27,7 +27,7 @@ public struct LibraryError: Error, Sendable, Equatable, CustomStringConvertible 
   }
 }
 
-/// Empties this thread's error queue after an expected failure, such as a signature that is not valid.
+/// Empties OpenSSL's error queue of this thread after an expected failure, such as a signature that is not valid.
 func forgetErrors() {
   ERR_clear_error()
 }

@@ -1,6 +1,6 @@
 internal import CRegentOpenSSL
 
-/// SHA-1 or SHA-256 in progress, as a value that needs no allocation.
+/// A SHA-1 or SHA-256 hash in progress, as a value that needs no allocation.
 ///
 /// A copy continues from the same state. Code that hashes secrets must call ``wipe()`` on each copy when it is done.
 @safe struct SHAState {
@@ -22,7 +22,9 @@ internal import CRegentOpenSSL
     unsafe span.withUnsafeMutableBufferPointer { unsafe regent_sha_finish(&state, $0.baseAddress) }
   }
 
-  /// Overwrites the state; the compiler cannot optimise this away.
+  /// Overwrites the state of the hash.
+  ///
+  /// The compiler cannot optimise this away.
   mutating func wipe() {
     unsafe OPENSSL_cleanse(&state, MemoryLayout<regent_sha>.size)
   }

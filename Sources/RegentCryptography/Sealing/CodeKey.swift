@@ -1,20 +1,25 @@
-/// A key that two parties derive from a code that a person typed: it proves that a party knows the code, and encrypts
-/// for the other party.
+/// A key that two parties derive from a code that a person typed.
 ///
-/// The code itself is never sent. An attacker who records the messages can try codes offline; the PBKDF2 rounds make
+/// With it, a party proves that it knows the code, and encrypts for the other party.
+///
+/// The code itself is never sent. An attacker who records the messages can try codes offline. The PBKDF2 rounds make
 /// each try slow, and a code must have at least 60 random bits.
 public struct CodeKey: Sendable {
-  /// Takes about 0.1 s on a desktop core and 1 s on a small box.
+  /// The number of PBKDF2 rounds.
+  ///
+  /// They take about 0.1 s on a desktop core and 1 s on a small box.
   private static let rounds = 200_000
 
-  /// The stretched code.
+  /// The stretched code, which is as secret as the code itself.
   ///
-  /// A party stores it to avoid stretching the code again; it is as secret as the code.
+  /// A party stores it to avoid stretching the code again.
   public let secret: Secret
   private let proofs: HMACKey
   private let seal: SealingKey
 
-  /// Derives the key from a code; returns nil only when there is not enough memory.
+  /// Derives the key from a code.
+  ///
+  /// Returns nil only when there is not enough memory.
   ///
   /// - Parameters:
   ///   - code: the code in its canonical form.
@@ -47,12 +52,12 @@ public struct CodeKey: Sendable {
   /// Compares in constant time.
   public func isProof(_ proof: [UInt8], of message: [UInt8]) -> Bool { proofs.isValid(proof, for: message) }
 
-  /// Encrypts bytes for the other party, bound to the message that they answer.
+  /// Encrypts bytes for the other party, bound to the message that these bytes answer.
   public func seal(_ bytes: [UInt8], answering message: [UInt8]) -> [UInt8] {
     seal.seal(bytes, associatedData: message)
   }
 
-  /// Decrypts what the other party sealed as the response to `message`.
+  /// Decrypts the bytes that the other party sealed as the answer to `message`.
   public func open(_ box: [UInt8], answering message: [UInt8]) throws(SealError) -> Secret {
     try seal.open(box, associatedData: message)
   }

@@ -1,8 +1,8 @@
 /// Encodes a list of fields as one message, so that two different lists never give the same bytes.
 ///
 /// If fields were only joined, an attacker could move bytes from one field to its neighbour under the same signature
-/// (`ab` + `c` = `a` + `bc`). Here each field is a type, a length and its bytes. An absent field differs from an empty
-/// one, and a number from a text.
+/// (`ab` + `c` = `a` + `bc`). Here each field is a type, a length and its bytes. An absent field is encoded differently
+/// from an empty one, and a number differently from a text.
 public struct FramedFields: Sendable {
   private enum Kind: UInt8 {
     case absent = 0

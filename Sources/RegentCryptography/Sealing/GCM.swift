@@ -1,7 +1,9 @@
 internal import CRegentOpenSSL
 internal import RegentEncodings
 
-/// One encryption or decryption with AES-256-GCM; the end of its life wipes the context with the key schedule.
+/// One encryption or decryption with AES-256-GCM.
+///
+/// When this value goes away, the context with the key schedule is wiped.
 @safe struct GCM: ~Copyable {
   private let context: OpaquePointer
 
@@ -45,7 +47,9 @@ internal import RegentEncodings
     return output
   }
 
-  /// The authentication tag; call it after all data was encrypted.
+  /// The authentication tag.
+  ///
+  /// Call this after all data was encrypted.
   func finishedTag() -> [UInt8] {
     var length: Int32 = 0
     var rest: [UInt8] = [0]

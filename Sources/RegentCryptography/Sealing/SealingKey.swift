@@ -15,7 +15,7 @@ internal import RegentEncodings
 public struct SealingKey: Sendable {
   /// The length of the secret in bytes.
   public static let secretLength = 32
-  /// The number of bytes by which a box is longer than its contents.
+  /// The number of bytes by which a sealed (encrypted) text is longer than its contents.
   public static let overhead = headerLength + nonceLength + tagLength
 
   private static let version: UInt8 = 1
@@ -23,7 +23,7 @@ public struct SealingKey: Sendable {
   private static let nonceLength = 12
   private static let tagLength = 16
 
-  /// The key id in each box, which tells which key opens it.
+  /// The id of the key; every sealed text contains the id of the key that opens it.
   public let id: UInt32
   private let secret: Secret
   private let nonces: HMACKey
@@ -34,7 +34,9 @@ public struct SealingKey: Sendable {
     self.init(id: id, known: secret)
   }
 
-  /// Makes a new key; the caller seals its secret with another key and stores it.
+  /// Makes a new key.
+  ///
+  /// The caller seals the key's secret with another key and stores it.
   public static func generate(id: UInt32) -> (key: SealingKey, secret: Secret) {
     let secret = Random.secret(secretLength)
     return (SealingKey(id: id, known: secret), secret)
@@ -80,7 +82,9 @@ public struct SealingKey: Sendable {
     secret.withBytes { seal($0, associatedData: associatedData) }
   }
 
-  /// The contents of `box`; throws unless this key sealed exactly this box with this associated data.
+  /// Decrypts `box` and returns its contents.
+  ///
+  /// Throws unless this key sealed exactly these bytes with this associated data.
   public func open(_ box: [UInt8], associatedData: [UInt8]) throws(SealError) -> Secret {
     let needed = try SealingKey.id(of: box)
     guard needed == id else { throw SealError.otherKey(needed: needed) }
@@ -91,13 +95,13 @@ public struct SealingKey: Sendable {
       secret, nonce: Array(box[SealingKey.headerLength..<nonceEnd]), encrypts: false)
     work.authenticate(Array(box[..<SealingKey.headerLength]))
     work.authenticate(associatedData)
-    // The plain text is returned only after the tag was verified.
+    // The plain text is only returned after the authentication tag was verified.
     var plain = work.transform(bytes.extracting(nonceEnd..<tagStart))
     guard work.tagIsRight(Array(box[tagStart...])) else {
       wipe(&plain)
       throw .notAuthentic
     }
-    return Secret(wiping: plain)
+    return Secret(emptying: &plain)
   }
 
   /// The id of the key that opens `box`.
@@ -108,18 +112,18 @@ public struct SealingKey: Sendable {
   }
 }
 
-/// The reason why a box was not opened.
+/// Why a sealed (encrypted) text was not opened.
 public enum SealError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The bytes are too short to be a sealed box.
+  /// The bytes are too short to be a sealed text.
   case malformed
-  /// The box was sealed by a later version of this program.
+  /// A later version of this program sealed the text.
   case unknownVersion(UInt8)
-  /// The box was sealed with the key that has this id.
+  /// The text was sealed with another key, which has this id.
   case otherKey(needed: UInt32)
-  /// The box was changed or moved to another place, or was sealed with another key of the same id.
+  /// The sealed text was changed, or moved to another row, or was sealed with another key of the same id.
   case notAuthentic
 
-  /// A sentence for the log.
+  /// A sentence about the error for the log.
   public var description: String {
     switch self {
     case .malformed: "the sealed value is cut off"

@@ -7,10 +7,12 @@ public import RegentJSON
 /// which excludes `none` and the use of a public key as an HMAC key. Keys in the header (`jwk`, `jku`, `x5u`) and
 /// extensions (`crit`) are refused. Each part has only one valid encoding.
 public enum JWS {
-  /// The default for the maximum length of a token in bytes.
+  /// The default for the maximum length of a signed token, in bytes.
   public static let longest = 16 * 1024
 
-  /// Signs `payload`; `type` is the type of the token (for example `at+jwt`), which the verifier must check.
+  /// Signs `payload`.
+  ///
+  /// `type` is the type of the token (for example `at+jwt`), which the verifier must check.
   public static func sign(
     _ payload: [UInt8], with key: SigningKey, keyID: String?, type: String?
   ) throws(KeyError) -> String {
@@ -47,7 +49,7 @@ public enum JWS {
 
   /// RFC 7518 §3.2: the key must be as long as the hash.
   ///
-  /// An attacker could guess a short one offline.
+  /// An attacker could guess a short key offline.
   fileprivate static func checkHS256(_ key: HMACKey) throws(JWSError) {
     guard key.algorithm == .sha256, key.keyLength >= 32 else { throw .unsuitableKey }
   }
@@ -55,18 +57,20 @@ public enum JWS {
 
 /// A token that was parsed but not verified.
 ///
-/// It shows which key it claims to need; its contents must not be trusted.
+/// The token names the key that has signed it, but its contents must not be trusted.
 public struct UnverifiedJWS: Sendable {
-  /// The algorithm in the header.
+  /// The algorithm that the token's header names.
   public let algorithm: String
-  /// The key id in the header.
+  /// The key id that the token's header names.
   public let keyID: String?
   private let header: JSONObject
   private let payload: [UInt8]
   private let signature: [UInt8]
   private let signedText: [UInt8]
 
-  /// Parses a token of at most `longest` bytes; verifies nothing.
+  /// Parses a signed token of at most `longest` bytes.
+  ///
+  /// Verifies nothing.
   public init(_ compact: String, longest: Int = JWS.longest) throws(JWSError) {
     try self.init(compact, longest: longest, refusing: ["crit", "b64", "jku", "jwk", "x5u"])
   }
@@ -94,33 +98,39 @@ public struct UnverifiedJWS: Sendable {
     } catch {
       throw .malformed("header: \(error)")
     }
-    // Compared without regard to case, because some libraries accept NONE for none.
+    // The algorithm's name is compared without regard to case, because some libraries accept NONE for none.
     guard algorithm.lowercased() != "none" else { throw .unsecured }
     for name in names where header[name] != nil { throw .refusedHeader(name) }
   }
 
-  /// Whether the header has a `typ`.
+  /// Whether the token's header has a type (`typ`).
   public var hasType: Bool { header["typ"] != nil }
 
   /// The claims before any verification.
   ///
-  /// Use them only to find out whose key must verify the token.
+  /// Use these claims only to find out whose key must verify the token.
   public var unverifiedClaims: JSONObject? { try? VerifiedJWS(header: header, payload: payload).claims() }
 
-  /// The key in the header (`jwk`); only ``SelfSignedJWS`` accepts one.
+  /// The public key in the token's header (`jwk`).
+  ///
+  /// Only ``SelfSignedJWS`` accepts one.
   var embeddedKey: JSONObject? { header["jwk"]?.object }
 
-  /// Whether the header's `typ` is `type`.
+  /// Whether the type in the token's header (`typ`) is `type`.
   public func isType(_ type: String) -> Bool { VerifiedJWS(header: header, payload: []).isType(type) }
 
-  /// The verified token; throws unless `key` signed it with the algorithm of the key.
+  /// Verifies the token.
+  ///
+  /// Throws unless `key` signed it with the key's own algorithm.
   public func verified(with key: VerifyingKey) throws(JWSError) -> VerifiedJWS {
     try checkAlgorithm(key.algorithm.rawValue)
     guard key.isValid(signature, for: signedText) else { throw .badSignature }
     return VerifiedJWS(header: header, payload: payload)
   }
 
-  /// The verified token; throws unless `key` authenticated it with HS256.
+  /// Verifies the token.
+  ///
+  /// Throws unless `key` authenticated it with HS256.
   public func verified(with key: HMACKey) throws(JWSError) -> VerifiedJWS {
     try JWS.checkHS256(key)
     try checkAlgorithm("HS256")
@@ -128,7 +138,9 @@ public struct UnverifiedJWS: Sendable {
     return VerifiedJWS(header: header, payload: payload)
   }
 
-  /// The verified token; throws unless a key that matches the header's `kid` and `alg` signed it.
+  /// Verifies the token.
+  ///
+  /// Throws unless a key of the set that matches the header's `kid` and `alg` signed it.
   public func verified(with keys: JWKSet) throws(JWSError) -> VerifiedJWS {
     guard let wanted = SignatureAlgorithm(rawValue: algorithm) else {
       throw .otherAlgorithm(
@@ -160,12 +172,12 @@ public struct UnverifiedJWS: Sendable {
 /// A token whose signature was verified.
 public struct VerifiedJWS: Sendable {
   public let header: JSONObject
-  /// The bytes that were signed.
+  /// The bytes that were signed as the token's contents.
   public let payload: [UInt8]
 
   /// Whether the header's `typ` is `type`, for example `at+jwt`.
   ///
-  /// Check it before using the claims: a token of one type must not be accepted as another (RFC 8725 §3.11).
+  /// Check the type before using the claims: a token of one type must not be accepted as another (RFC 8725 §3.11).
   public func isType(_ type: String) -> Bool {
     guard let stated = header["typ"]?.string else { return false }
     // RFC 7515 §4.1.9: the prefix `application/` is optional.
@@ -173,14 +185,14 @@ public struct VerifiedJWS: Sendable {
       || lowercased(stated) == lowercased("application/" + type)
   }
 
-  /// Lowers only A to Z.
+  /// Converts only A to Z to lower case.
   ///
   /// String's `lowercased()` would also turn U+212A (KELVIN SIGN) into a k.
   private func lowercased(_ text: String) -> [UInt8] {
     text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
   }
 
-  /// The payload as a JSON object, as JWTs have it.
+  /// The contents of the token as a JSON object, as JWTs have it.
   public func claims() throws(JWSError) -> JSONObject {
     do throws(JSONError) {
       if let object = try JSONValue(reading: payload, limits: JSONLimits(depth: 16)).object {

@@ -1,7 +1,7 @@
-/// The reason why a token is refused.
+/// Why a signed token is refused.
 public enum JWSError: Error, Sendable, Equatable, CustomStringConvertible {
   case tooLong(limit: Int)
-  /// The text is not a JWS; the value says what was expected.
+  /// The text is not a signed token. The value says what was expected.
   case malformed(String)
   /// The token has `alg` `none`, so it is not signed.
   case unsecured
@@ -11,12 +11,14 @@ public enum JWSError: Error, Sendable, Equatable, CustomStringConvertible {
   case otherAlgorithm(expected: String)
   /// No key with the token's id and algorithm is known.
   case unknownKey
-  /// The HMAC key is for another hash function or shorter than 32 bytes.
+  /// The HMAC key is for another hash function than SHA-256, or shorter than 32 bytes.
   case unsuitableKey
-  /// The signature was not made with this key.
+  /// The signature of the token was not made with this key.
   case badSignature
 
-  /// A sentence for the log; it never contains the token.
+  /// A sentence about the error for the log.
+  ///
+  /// It never contains the token.
   public var description: String {
     switch self {
     case .tooLong(let limit): "the token is longer than \(limit) bytes"

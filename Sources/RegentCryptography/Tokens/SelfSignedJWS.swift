@@ -2,17 +2,20 @@ internal import RegentJSON
 
 /// A token that is signed with the key in its own header (`jwk`), as a DPoP proof is (RFC 9449).
 ///
-/// It proves that the sender has the private half of that key, but not who the sender is. It has its own parser because
-/// ``UnverifiedJWS`` refuses a key in the header: with one, the sender would choose the key that verifies its token.
+/// Such a token proves that the sender has the private half of that key, but not who the sender is.
+///
+/// This type has its own parser because ``UnverifiedJWS`` refuses a key in the header: with one, the sender would
+/// choose the key that verifies its token.
 public struct SelfSignedJWS: Sendable {
-  /// The public key in the header.
+  /// The public key from the token's header (`jwk`), with which the token's signature was verified.
   public let key: VerifyingKey
-  /// The token, verified with ``key``.
+  /// The token, whose signature was verified with ``key``.
   public let token: VerifiedJWS
 
   /// Parses a token of at most `longest` bytes with the type `type`, and verifies its signature.
   ///
-  /// Refuses a private key in the header, `none` and HMAC algorithms, certificates, URLs of keys, and extensions.
+  /// The parser refuses a private key in the header, `none` and HMAC algorithms, certificates, URLs of keys, and
+  /// extensions.
   public init(_ compact: String, type: String, longest: Int = JWS.longest) throws(JWSError) {
     let unverified = try UnverifiedJWS(compact, longest: longest, refusing: ["crit", "b64", "jku", "x5u", "x5c"])
     guard unverified.isType(type) else { throw .malformed("typ is not \(type)") }

@@ -12,7 +12,7 @@ final class Call {
   var phase = ClientError.Phase.connecting
   /// Whether the call needs a new connection.
   ///
-  /// A kept connection may have been closed unnoticed; the call is then repeated once on a new one.
+  /// The server may have closed a kept connection unnoticed. The call is then repeated once on a new connection.
   var needsNewConnection: Bool
   /// The reason why a certificate was refused, while the client asks the server for its time to find out whether this
   /// machine's clock is wrong.
@@ -27,7 +27,7 @@ final class Call {
 
   var origin: Origin { request.url.origin }
 
-  /// Decides what a response means for the call.
+  /// Decides whether a response ends the call.
   ///
   /// - Returns: true if the call must follow a redirect; `request` then has the new URL.
   func follows(_ response: ClientResponse) throws(ClientError.Kind) -> Bool {
@@ -64,7 +64,7 @@ final class Call {
     } else if leaves, !request.body.isEmpty {
       throw .redirectRefused("it would send the body to \(next.origin)")
     }
-    // Another host must not receive the credentials for this one.
+    // The redirect leads to another host, which must not receive the credentials for the first one.
     if leaves { request.removeHeaders([.authorization, .cookie]) }
     request.url = next
     needsNewConnection = ticket.request.usesNewConnection

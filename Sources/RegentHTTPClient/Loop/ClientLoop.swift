@@ -18,13 +18,15 @@ final class ClientLoop {
   private let network: NetworkWatch?
   /// The total time that the machine has been suspended, in nanoseconds, as last read.
   private var slept = Clocks.sleptNanoseconds()
-  /// Until this time (boot-time clock) https calls use new connections: those that libcurl has kept may be older than a
-  /// suspend of the machine, or come from an address that the machine no longer has.
+  /// Until this time on the boot-time clock, https calls use new connections.
+  ///
+  /// A connection that libcurl has kept may be older than a suspend of the machine, or may come from an address that
+  /// the machine no longer has.
   private var freshUntil: UInt64 = 0
 
   /// The mailbox's token in the poller.
   ///
-  /// Connections count from 1, and libcurl's sockets have the top bit set.
+  /// The tokens of connections count from 1, and libcurl's sockets have the top bit set.
   private static let mailboxToken: UInt64 = 0
   private static let networkToken: UInt64 = 1 << 62
   static let tlsTokenBit: UInt64 = 1 << 63
@@ -40,7 +42,9 @@ final class ClientLoop {
     }
   }
 
-  /// Makes a loop without a thread; the caller runs it with ``perform(_:)``.
+  /// Makes a loop without a thread of its own.
+  ///
+  /// The caller runs it with ``perform(_:)``.
   convenience init(
     _ mailbox: Mailbox, _ configuration: ClientConfiguration, _ serverTime: ServerTimeBox
   ) throws(SystemError) {
@@ -61,7 +65,7 @@ final class ClientLoop {
     self.mailbox = mailbox
     self.configuration = configuration
     self.serverTime = serverTime
-    // A command makes one or two calls and ends, so it does not watch the network.
+    // A command makes one or two calls and ends, so its client does not watch the network.
     network = configuration.callThread == .own ? NetworkWatch() : nil
     for number in network?.numbers ?? [] { try? self.poller.add(number, .readable, token: Self.networkToken) }
   }
@@ -189,8 +193,9 @@ extension ClientLoop {
     configuration.onNetworkChange?()
   }
 
-  /// After a suspend, closes the kept plain connections and distrusts libcurl's: servers have closed them meanwhile,
-  /// and the monotonic clock, with which libcurl measures their age, stood still.
+  /// After a suspend, closes the kept plain connections and no longer uses those of libcurl.
+  ///
+  /// Servers have closed them meanwhile, and libcurl measures their age with the monotonic clock, which stood still.
   private func noticeSleep() {
     let now = Clocks.sleptNanoseconds()
     guard now > slept + 1_000_000_000 else { return }
@@ -203,8 +208,8 @@ extension ClientLoop {
 
   /// Handles a call whose connection was made from an address that this machine no longer has.
   ///
-  /// The client repeats an idempotent request that the server has not received. The caller must repeat one that the
-  /// server may have received, because its signature is valid for one use.
+  /// The client repeats an idempotent request that the server has not received. A request that the server may have
+  /// received is the caller's to repeat: it must be signed again, because a signature is valid for one use.
   func lostConnection(of call: Call, isUnseen: Bool) {
     if isUnseen, call.request.isIdempotent { repeatOnNewConnection(call) } else { fail(call, .connectionLost) }
   }
@@ -218,14 +223,14 @@ extension ClientLoop {
 
   /// Gives libcurl the address of the https server that accepted a connection first.
   ///
-  /// libcurl alone would wait too long for addresses that do not answer.
+  /// On its own, libcurl would wait too long for addresses that do not answer.
   func reached(_ call: Call, at address: SocketAddress) {
     keep(address, for: call)
     call.carrier = .nobody
     startTLS(call, [address])
   }
 
-  /// Makes the next connection go to the same address.
+  /// Makes the next connection to the call's host use this address first.
   func keep(_ address: SocketAddress, for call: Call) { resolver.keep(address, of: place(of: call)) }
 
   /// Takes the response from a transport: follows a redirect or completes the call.
@@ -258,7 +263,7 @@ extension ClientLoop {
     call.ticket.completion(result)
   }
 
-  /// Takes a call away from its transport and fails it.
+  /// Ends the call's work in its transport (plain or TLS), and fails the call.
   private func abandon(_ call: Call, _ kind: ClientError.Kind) {
     switch call.carrier {
     case .nobody, .resolver: break

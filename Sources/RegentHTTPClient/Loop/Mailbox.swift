@@ -5,7 +5,7 @@ import Synchronization
 struct CallTicket: Sendable {
   let id: UInt64
   let request: ClientRequest
-  /// The deadline in nanoseconds of the boot-time clock.
+  /// The deadline of the call in nanoseconds of the boot-time clock.
   let deadline: UInt64
   let completion: @Sendable (Result<ClientResponse, ClientError>) -> Void
 }

@@ -15,15 +15,16 @@ final class Resolver {
   private var waiting: [HostAndPort: [UInt64]] = [:]
   private var known: [HostAndPort: (addresses: [SocketAddress], until: UInt64)] = [:]
 
-  /// How long a result is used again, in nanoseconds.
+  /// How long the result of a lookup is used again, in nanoseconds.
   ///
   /// A result that arrives after its call timed out can serve the next call.
   private static let lifetime: UInt64 = 60_000_000_000
 
   init(_ mailbox: Mailbox) { self.mailbox = mailbox }
 
-  /// Returns the addresses if they are known without waiting; otherwise starts a lookup, whose result arrives as a
-  /// command.
+  /// Returns the addresses of a host if they are known without waiting.
+  ///
+  /// Otherwise starts a lookup, whose result arrives as a command.
   func lookUp(_ place: HostAndPort, for id: UInt64) -> Result<[SocketAddress], ClientError.Kind>? {
     if let local = localAddresses(place) { return .success(local) }
     if let old = known[place], old.until > Clocks.bootNanoseconds() {
@@ -58,21 +59,21 @@ final class Resolver {
     return waiting.removeValue(forKey: place) ?? []
   }
 
-  /// Whether the address to try first is known: the host is localhost, or only one address is stored, for example the
-  /// one that has answered before.
+  /// Whether the address to try first is known: the host is localhost, or only one address is stored for it, for
+  /// example the one that has answered before.
   func knowsFirst(of place: HostAndPort) -> Bool {
     HostLookup.isLocalhost(place.host) || known[place]?.addresses.count == 1
   }
 
-  /// Stores only the address that answered.
+  /// Stores, of the host's addresses, only the one that answered.
   ///
   /// If it fails later, the name is looked up again.
   func keep(_ address: SocketAddress, of place: HostAndPort) { known[place]?.addresses = [address] }
 
-  /// Forgets all results, because the network has changed.
+  /// Forgets the results of all lookups, because the network has changed.
   func forget() { known = [:] }
 
-  /// Forgets the addresses of one host, because none of them answers.
+  /// Forgets the addresses of one host, because none of them answered.
   func forget(_ place: HostAndPort) { known[place] = nil }
 
   private func localAddresses(_ place: HostAndPort) -> [SocketAddress]? {

@@ -24,7 +24,7 @@ enum TCPLiveness {
     }
   }
 
-  /// Whether the server's kernel has not acknowledged some of the sent bytes.
+  /// Whether some of the bytes that were sent on the connection have not been acknowledged by the server's kernel.
   static func isUnacknowledged(_ socket: CInt) -> Bool {
     var info = tcp_info()
     var length = socklen_t(MemoryLayout<tcp_info>.size)

@@ -2,11 +2,12 @@ public import RegentPlatform
 
 /// The certificate authorities that a client trusts.
 public enum CertificateAuthorities: Hashable, Sendable {
-  /// Those of the machine (`/etc/ssl/certs` or `SSL_CERT_DIR`), and those in the PEM file `SSL_CERT_FILE` if it is set.
+  /// The authorities of the machine (`/etc/ssl/certs` or `SSL_CERT_DIR`), and those in the PEM file `SSL_CERT_FILE` if
+  /// it is set.
   case system
-  /// Only those in one PEM file.
+  /// Only the authorities in one PEM file.
   case file(String)
-  /// Only those in one folder, with OpenSSL's hashed file names.
+  /// Only the authorities in one folder, with OpenSSL's hashed file names.
   case folder(String)
 }
 
@@ -17,7 +18,7 @@ public struct ClientConfiguration: Sendable {
   public var wallClock: @Sendable () -> Int64
   /// The time at which the program was built, in epoch milliseconds.
   ///
-  /// A wall clock before it is wrong.
+  /// If the wall clock shows an earlier time, it is wrong.
   public var buildTime: Int64
   /// A time that is certainly not later than the real time, in epoch milliseconds, for example that of the newest file
   /// of an earlier run.
@@ -33,18 +34,18 @@ public struct ClientConfiguration: Sendable {
   public var trustsListener: ListenerTrust?
   /// The thread on which calls run.
   public enum CallThread: Sendable {
-    /// On a thread of the client, for any number of simultaneous calls.
+    /// Calls run on a thread of the client; any number of them at the same time.
     case own
-    /// On the caller's thread, which waits; calls run one after the other.
+    /// Calls run on the caller's thread, which waits, one after the other.
     ///
-    /// For short commands, for which a second thread would take longer than the call.
+    /// For short commands, for which starting a second thread would take longer than the call.
     case callers
   }
 
   public var callThread = CallThread.own
   /// Called on the client's thread when an address, a route, the name servers or the clock of this machine changed.
   ///
-  /// A call that failed before may succeed now.
+  /// After such a change, a call that failed before may succeed.
   public var onNetworkChange: (@Sendable () -> Void)?
   /// The time limit of a connection attempt with its TLS handshake.
   ///
@@ -55,15 +56,17 @@ public struct ClientConfiguration: Sendable {
   /// The maximum time since the last response for which a kept connection may carry a request that must not be sent
   /// twice.
   ///
-  /// A router may have dropped an older connection, and the client could not repeat such a request.
+  /// A router may have dropped an older connection, and the client could not send the request again.
   public var freshness = Duration.seconds(2)
   /// The maximum number of unused connections that are kept.
   public var idleConnections = 8
 
   /// Makes a configuration.
   ///
+  /// Certificates are checked at the latest of the three times, because the wall clock may be years behind.
+  ///
   /// - Parameters:
-  ///   - wallClock: the wall clock in epoch milliseconds, with which certificates are checked.
+  ///   - wallClock: the wall clock in epoch milliseconds.
   ///   - buildTime: the time at which the program was built, in epoch milliseconds.
   ///   - lastSeenServerTime: the latest server time that earlier runs have seen, in epoch milliseconds.
   public init(

@@ -5,7 +5,7 @@ public struct ClientError: Error, Hashable, Sendable {
   public enum Kind: Hashable, Sendable {
     /// The request cannot be sent, because its URL, method or a header is invalid.
     case invalidRequest(String)
-    /// The client could not connect to the server; it sent nothing.
+    /// The client could not connect to the server, so it has sent nothing.
     case unreachable(Obstacle)
     /// The deadline passed in this phase of the call.
     case timedOut(Phase)
@@ -19,10 +19,10 @@ public struct ClientError: Error, Hashable, Sendable {
     ///
     /// The server may have processed the request.
     case connectionLost
-    /// A redirect that the policy of the call does not allow; the value says why.
+    /// The server sent a redirect that the policy of the call does not allow. The value says why.
     case redirectRefused(String)
     case cancelled
-    /// libcurl is not installed or cannot be used; the value says why.
+    /// libcurl is not installed or cannot be used. The value says why.
     case libraryMissing(String)
     /// This machine lacks a resource such as file descriptors.
     case system(String)
@@ -32,11 +32,11 @@ public struct ClientError: Error, Hashable, Sendable {
   public enum Obstacle: Hashable, Sendable {
     /// No program listens on the port or the socket.
     case refused
-    /// The name does not exist.
+    /// The host name does not exist.
     case unknownName
-    /// The name servers cannot be reached or do not answer.
+    /// The name servers for the host name cannot be reached or do not answer.
     case lookUpFailed
-    /// There is no route to the address.
+    /// There is no route to the address of the host.
     case noRoute
     /// The Unix socket does not exist.
     case noSocket
@@ -48,13 +48,13 @@ public struct ClientError: Error, Hashable, Sendable {
     case silent
   }
 
-  /// The phase of a call.
+  /// The phase that a call has reached.
   public enum Phase: Hashable, Sendable {
     case lookingUp
-    /// Connecting, including the TLS handshake.
+    /// The client connects to the server, including the TLS handshake.
     case connecting
     case sending
-    /// Waiting for the first byte of the response.
+    /// The client waits for the first byte of the response.
     case waiting
     case receiving
   }
@@ -81,7 +81,7 @@ public struct ClientError: Error, Hashable, Sendable {
   }
 
   public let kind: Kind
-  /// The server of the call; nil if the URL could not be parsed.
+  /// The server that was called; nil if the URL could not be parsed.
   public let origin: Origin?
 
   public init(_ kind: Kind, _ origin: Origin?) {
@@ -95,7 +95,7 @@ public struct ClientError: Error, Hashable, Sendable {
 }
 
 extension ClientError: CustomStringConvertible {
-  /// A sentence that is safe to show: it contains no path, no query and no header.
+  /// A sentence about the error that is safe to show, because it contains no path, no query and no header.
   public var description: String {
     let server = origin?.description ?? "the server"
     return switch kind {
@@ -179,7 +179,7 @@ extension ClientError.Phase {
 }
 
 extension ClientError.TLSFault: CustomStringConvertible {
-  /// What is wrong and what to do about it, in one sentence.
+  /// What went wrong and what to do about it, in one sentence.
   public var description: String { "\(words); \(hint)" }
 
   fileprivate var words: String {

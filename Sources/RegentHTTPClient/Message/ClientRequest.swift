@@ -2,11 +2,12 @@ public import RegentHTTPCodec
 
 /// How a call handles redirects.
 public enum RedirectPolicy: Hashable, Sendable {
-  /// Returns the redirect as the response.
+  /// Does not follow a redirect, but returns it as the response.
   case give
   /// Follows at most this number of redirects, never to another scheme.
   ///
-  /// A redirect to another host drops the credentials (Authorization, Cookie), and fails if the request has a body.
+  /// When a redirect leads to another host, the credentials (Authorization, Cookie) are dropped. A request with a body
+  /// then fails.
   case follow(atMost: Int)
 }
 
@@ -14,11 +15,11 @@ public enum RedirectPolicy: Hashable, Sendable {
 public struct ClientRequest: Sendable {
   public var method: Method
   public var url: ClientURL
-  /// The body; empty for none.
+  /// The body of the request; empty for none.
   public var body: [UInt8]
   /// The time limit of the whole call: lookup, connecting, sending, waiting, receiving and redirects.
   public var deadline = Duration.seconds(30)
-  /// The maximum length of the response body in bytes.
+  /// The maximum length of the response's body in bytes.
   public var responseLimit = 1 << 20
   /// Whether the call uses a new connection and is therefore sent only once.
   ///
@@ -52,12 +53,12 @@ public struct ClientRequest: Sendable {
 
 public struct ClientHeader: Hashable, Sendable {
   public let name: HeaderName
-  /// The value, without surrounding white space.
+  /// The value of the header, without white space around it.
   public let value: String
 }
 
 extension ClientRequest {
-  /// Throws unless the request can be sent as one well-formed HTTP request.
+  /// Throws an error unless the request can be sent as one well-formed HTTP request.
   func check() throws(ClientError) {
     guard method != .connect, method != .trace else {
       throw ClientError.invalid("the method \(method) is not for clients of this kind", url.origin)
@@ -82,7 +83,7 @@ extension ClientRequest {
     }
   }
 
-  /// The value of Content-Length; nil if there is no body and the method does not need one.
+  /// The value of Content-Length; nil if the request has no body and its method does not need the header.
   var announcedLength: Int? {
     switch method {
     case .post, .put, .patch: body.count

@@ -1,14 +1,18 @@
 public import RegentHTTPCodec
 
-/// The response to a call; an error status is a response, too.
+/// The response to a call.
+///
+/// A response with an error status is one too.
 public struct ClientResponse: Sendable {
   public let status: Status
   /// The headers in the order in which they were sent.
   public let headers: [ClientHeader]
   public let body: [UInt8]
-  /// The URL that sent this response; it differs from the requested one after a redirect.
+  /// The URL that sent this response.
+  ///
+  /// After a redirect it differs from the requested URL.
   public let url: ClientURL
-  /// The server's time (its Date header) in epoch milliseconds; nil if there is no valid one.
+  /// The server's time (its Date header) in epoch milliseconds; nil if there is no valid Date.
   ///
   /// Over plain http, any machine on the network path may have changed it.
   public let serverDate: Int64?

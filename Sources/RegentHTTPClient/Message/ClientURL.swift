@@ -4,18 +4,18 @@ import RegentHTTPCodec
 public struct Origin: Hashable, Sendable {
   /// The protocol of the connection.
   public enum Scheme: Hashable, Sendable {
-    /// HTTP over TCP, unencrypted.
+    /// The client speaks HTTP over TCP, unencrypted.
     case http
-    /// HTTP over TLS.
+    /// The client speaks HTTP over TLS.
     case https
     /// HTTP over a Unix socket of this machine.
     case unix
   }
 
   public let scheme: Scheme
-  /// The host in lower case, an IPv6 address without brackets; the path of a Unix socket.
+  /// The host in lower case, an IPv6 address without brackets; or the path of a Unix socket.
   public let host: String
-  /// The port; 0 for a Unix socket.
+  /// The port of the server; 0 for a Unix socket.
   public let port: UInt16
 
   init(scheme: Scheme, host: String, port: UInt16) {
@@ -43,7 +43,9 @@ extension Origin.Scheme {
 }
 
 extension Origin: CustomStringConvertible {
-  /// The origin as the beginning of a URL; it contains no path, query or password.
+  /// The origin as the beginning of a URL.
+  ///
+  /// It contains no path, query or password.
   public var description: String {
     switch scheme {
     case .http: "http://\(authority)"
@@ -56,7 +58,7 @@ extension Origin: CustomStringConvertible {
 /// A URL that the client can call, validated so that no part of it can change the bytes of the request around it.
 public struct ClientURL: Hashable, Sendable {
   public let origin: Origin
-  /// The path and the query as they are sent.
+  /// The path and the query of the URL as they are sent.
   public let target: String
 
   /// Parses `http://HOST[:PORT]/PATH?QUERY` or the same with https, and drops a fragment.
@@ -134,10 +136,10 @@ public struct ClientURL: Hashable, Sendable {
     return ClientURL(origin: origin, target: try ClientURL.checkedTarget(full[...]))
   }
 
-  /// Checks a target by the same rules as the target of a complete URL.
+  /// Checks the path and query of a request by the rules for those of a complete URL.
   private static func checkedTarget(_ text: Substring) throws(ClientError) -> String {
-    // Converts to `String` first: concatenating a `Substring` makes the runtime look up protocol conformances once in
-    // each process.
+    // The text is converted to `String` first: concatenating a `Substring` makes the runtime look up protocol
+    // conformances once in each process.
     let full = text.hasPrefix("/") || text.hasPrefix("?") ? String(text) : "/" + String(text)
     return try ClientURL("http://localhost" + full).target
   }
@@ -150,7 +152,9 @@ extension ClientURL: CustomStringConvertible {
   }
 }
 
-/// Removes the segments "." and ".." from a path (RFC 3986 section 5.2.4); does not change the query.
+/// Removes the segments "." and ".." from the path of a URL (RFC 3986 section 5.2.4).
+///
+/// The query is not changed.
 private func withoutDotSegments(_ target: Substring) -> String {
   let path = target.prefix { $0 != "?" }
   var kept: [Substring] = []
@@ -169,7 +173,7 @@ private func withoutDotSegments(_ target: Substring) -> String {
 }
 
 extension String {
-  /// At most 60 characters without control characters, for errors that quote a text from outside.
+  /// The text with at most 60 characters and without control characters, for errors that quote a text from outside.
   var shownBriefly: String {
     let safe = unicodeScalars.prefix(60).map { $0.value < 32 || $0.value == 127 ? "?" : String($0) }
     return safe.joined() + (unicodeScalars.count > 60 ? "…" : "")

@@ -11,13 +11,14 @@ final class PlainConnection {
   let origin: Origin
   var state = State.connecting
   var call: Call?
-  /// The time on the boot-time clock at which the attempt, the pause or the keeping ends; `.max` without a limit.
+  /// The time on the boot-time clock at which a connection attempt, a pause or the keeping of the connection ends;
+  /// `.max` for no limit.
   var timer = UInt64.max
-  /// Whether the call uses a kept connection, which may have been closed unnoticed.
+  /// Whether the call uses a kept connection, which the server may have closed unnoticed.
   var isReused = false
-  /// The addresses that were not tried yet.
+  /// The addresses of the host that were not tried yet.
   var addresses: ArraySlice<SocketAddress>
-  /// The address to which it connects or is connected.
+  /// The address to which this connection is made.
   private(set) var address = SocketAddress()
   private(set) var reader = ResponseReader(answering: .get, bodyLimit: 0)
   private var socket: FileDescriptor?
@@ -36,7 +37,7 @@ final class PlainConnection {
 
   /// Starts to connect to an address.
   ///
-  /// - Returns: true if it is connected at once, as Unix sockets are.
+  /// - Returns: true if the connection is made at once, as to Unix sockets.
   func connect(to address: SocketAddress, _ poller: borrowing Poller) throws(SystemError) -> Bool {
     self.address = address
     let kind = CInt(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK
@@ -52,7 +53,7 @@ final class PlainConnection {
       TCPLiveness.watch(number)
     }
     let code = attempt { unsafe address.withPointer { unsafe Glibc.connect(number, $0, $1) } }.code
-    // After EINTR the attempt continues, as after EINPROGRESS.
+    // After EINTR the connection attempt continues, as after EINPROGRESS.
     guard code == 0 || code == EINPROGRESS || code == EINTR else {
       throw SystemError(operation: "connect to", subject: "\(origin)", code: code)
     }
@@ -60,21 +61,22 @@ final class PlainConnection {
     return code == 0
   }
 
-  /// Whether bytes were sent that the server's machine has not acknowledged.
+  /// Whether some of the bytes that were sent have not been acknowledged by the server's machine.
   var isUnacknowledged: Bool { socketNumber.map(TCPLiveness.isUnacknowledged) ?? false }
 
   /// Whether no response can arrive, because this machine no longer has the local address of the connection.
   var hasLostItsAddress: Bool { origin.scheme != .unix && socketNumber.map(TCPLiveness.hasLostItsAddress) ?? false }
 
-  /// Whether the process that listens on the Unix socket is trusted, judged by the credentials that the kernel reports;
-  /// called before anything is sent.
+  /// Whether the process that listens on the Unix socket is trusted, judged by the credentials that the kernel reports.
+  ///
+  /// Called before the request is sent.
   func isTrusted(by trust: ClientConfiguration.ListenerTrust?) -> Bool {
     guard let trust, origin.scheme == .unix else { return true }
     guard let number = socketNumber, let who = try? UnixCredentials(peerOf: number) else { return false }
     return trust(who, origin.host)
   }
 
-  /// The error code of a connection attempt that has ended; 0 if it succeeded.
+  /// The error code of a connection attempt that has ended, or 0 if it succeeded.
   func connectResult() -> CInt {
     guard let number = socketNumber else { return ECONNREFUSED }
     var code: CInt = 0
@@ -83,7 +85,7 @@ final class PlainConnection {
     return asked.code == 0 ? code : asked.code
   }
 
-  /// Starts a call on this connection and sends as much as the socket takes.
+  /// Starts a call on this connection, and sends as much of the request as the socket has room for.
   func carry(_ call: Call, _ poller: borrowing Poller) throws(ClientError.Kind) {
     self.call = call
     state = .busy
@@ -99,7 +101,7 @@ final class PlainConnection {
 
   var isSent: Bool { sent == outgoing.count && !hasLostWriting }
 
-  /// Sends as much of the rest as the socket takes.
+  /// Sends as much of the rest of the request as the socket has room for.
   func send(_ poller: borrowing Poller) throws(ClientError.Kind) {
     guard let number = socketNumber, !hasLostWriting else { return }
     while sent < outgoing.count {
@@ -116,7 +118,7 @@ final class PlainConnection {
       } else if code == EAGAIN {
         return try watch(number, [.input, .writable], poller)
       } else if code != EINTR {
-        // The server may have sent a response (413, for example) before it closed: read that.
+        // The server may have sent a response (413, for example) before it closed the connection. Read that response.
         outgoing = []
         sent = 0
         hasLostWriting = true
@@ -129,14 +131,14 @@ final class PlainConnection {
     try watch(number, .input, poller)
   }
 
-  /// Reads the bytes that have arrived.
+  /// Reads the bytes of the response that have arrived.
   ///
   /// - Parameter scratch: the buffer for one read.
   /// - Returns: true if the response is complete.
   /// - Throws: the reason why there will be no response.
   func receive(_ scratch: inout [UInt8]) throws(ClientError.Kind) -> Bool {
     guard let number = socketNumber else { throw .connectionLost }
-    // Limits the number of reads, so that one fast server cannot delay the calls to others.
+    // The number of reads is limited, so that one fast server cannot delay the calls to others.
     for _ in 0..<16 {
       let (count, code) = attempt { unsafe recv(number, &scratch, scratch.count, 0) }
       if count > 0 {

@@ -10,19 +10,21 @@ final class PlainTransport {
   private var lastID: UInt64 = 0
   private var scratch: [UInt8] = []
 
-  /// The time after which the next address is tried in parallel (RFC 8305), in nanoseconds.
+  /// The time after which the next address of a host is tried in parallel (RFC 8305), in nanoseconds.
   private static let attemptDelay: UInt64 = 250_000_000
   /// The pause before another attempt on a Unix socket whose queue is full, in nanoseconds.
   ///
-  /// The kernel refuses such an attempt at once.
+  /// The kernel refuses an attempt at once while the queue is full.
   private static let fullQueuePause: UInt64 = 10_000_000
 
   init(_ loop: ClientLoop) { self.loop = loop }
 
-  /// The next time at which `expire` has work to do.
+  /// The next time at which a timer of one of the connections is due.
   var nextTimer: UInt64 { connections.values.reduce(.max) { min($0, $1.timer) } }
 
-  /// Sends the call on a kept connection; returns false if no usable one exists.
+  /// Sends the call on a kept connection.
+  ///
+  /// Returns false if there is no usable one.
   func reuse(for call: Call) -> Bool {
     guard !call.needsNewConnection else { return false }
     while let index = idle.lastIndex(where: { connections[$0]?.origin == call.origin }) {
@@ -56,11 +58,11 @@ final class PlainTransport {
   }
 
   func handle(_ event: Poller.Event) {
-    // The connection was already dropped by an earlier event of the same round.
+    // An earlier event of the same round has already dropped this connection.
     guard let connection = connections[event.token] else { return }
     switch connection.state {
     case .idle:
-      // The server has closed the connection or sent data without a request.
+      // The server has closed the kept connection, or has sent data without a request.
       drop(connection)
     case .pausing:
       break
@@ -76,7 +78,7 @@ final class PlainTransport {
     }
   }
 
-  /// Drops the connections of a call that has ended for another reason.
+  /// Drops the connections of a call that was ended from outside, by its deadline or by the caller.
   func abandon(_ call: Call) {
     for connection in connections.values where connection.call === call { drop(connection) }
   }
@@ -116,8 +118,9 @@ final class PlainTransport {
     for connection in Array(connections.values) { drop(connection) }
   }
 
-  /// Tries the next address while the current attempt continues: on a slow network the first may still be the one that
-  /// answers.
+  /// Tries the next address of the host while the current attempt continues.
+  ///
+  /// On a slow network the first address may still be the one that answers.
   private func tryBeside(_ connection: PlainConnection, _ now: UInt64) {
     guard let call = connection.call else { return drop(connection) }
     let rest = Array(connection.addresses)
@@ -218,8 +221,8 @@ final class PlainTransport {
 
   private func finish(_ connection: PlainConnection, _ kind: ClientError.Kind) {
     let call = connection.call
-    // A connection that ended because of silence may have delivered the request, whose signature is valid for one use.
-    // Therefore it is not repeated.
+    // The server was silent, but may have received the request, whose signature is valid for one use. Therefore the
+    // request is not repeated.
     let mayRepeat =
       kind == .connectionLost && connection.isReused && !connection.reader.hasBegun && !connection.isSilent
     drop(connection)
@@ -251,7 +254,7 @@ final class PlainTransport {
 }
 
 extension PlainTransport {
-  /// The obstacle for an `errno` of a connection attempt; nil if the cause is this machine, not the network.
+  /// The obstacle that an `errno` of a connection attempt means; nil if the cause is this machine and not the network.
   fileprivate static func obstacleIfNetwork(_ code: CInt) -> ClientError.Obstacle? {
     switch code {
     case ECONNREFUSED, ECONNRESET, ECONNABORTED: .refused

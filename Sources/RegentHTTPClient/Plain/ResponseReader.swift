@@ -1,6 +1,8 @@
 package import RegentHTTPCodec
 
-/// Parses one response from pieces of any size; it uses no socket and no clock.
+/// Parses one response from pieces of any size.
+///
+/// It uses no socket and no clock.
 package struct ResponseReader {
   package enum Progress: Equatable { case needsMore, complete }
 
@@ -9,11 +11,11 @@ package struct ResponseReader {
   package private(set) var hasBegun = false
   /// Whether the connection can carry another request after this response.
   package private(set) var allowsReuse = false
-  /// The status; valid when the response is complete.
+  /// The status of the response; valid when the response is complete.
   package private(set) var status = Status.ok
-  /// The headers; valid when the response is complete.
+  /// The headers of the response; valid when the response is complete.
   package private(set) var headers: [ClientHeader] = []
-  /// The part of the body that has arrived.
+  /// The part of the response's body that has arrived.
   package private(set) var body: [UInt8] = []
 
   private let method: Method
@@ -30,19 +32,21 @@ package struct ResponseReader {
   /// A server that sends only these must not occupy the client.
   private static let interimLimit = 16
 
-  /// Makes a reader for the response to one request; `bodyLimit` is in bytes.
+  /// Makes a reader for the response to one request.
+  ///
+  /// `bodyLimit` is the maximum length of its body in bytes.
   package init(answering method: Method, bodyLimit: Int) {
     self.method = method
     self.bodyLimit = bodyLimit
   }
 
-  /// Parses the next bytes.
+  /// Parses the next bytes of the response.
   package mutating func receive(_ bytes: Span<UInt8>) throws(ClientError.Kind) {
     guard !bytes.isEmpty else { return }
     hasBegun = true
     guard progress == .needsMore else {
-      // Data after the response. The client could not tell it from the next response, so it does not use the connection
-      // again.
+      // There is data after the response. The client could not tell this data from the next response, so it does not
+      // use the connection again.
       allowsReuse = false
       return
     }
@@ -57,7 +61,9 @@ package struct ResponseReader {
     try receiveBody(rest.span, from: 0)
   }
 
-  /// Handles the end of the connection; throws if the response is not complete.
+  /// Handles the end of the connection.
+  ///
+  /// Throws an error if the response is not complete.
   package mutating func end() throws(ClientError.Kind) {
     guard progress == .needsMore else { return }
     guard framing == .untilClose else { throw .connectionLost }
@@ -76,7 +82,7 @@ package struct ResponseReader {
   private mutating func takeHead(_ length: Int) throws(ClientError.Kind) {
     if head.status.rawValue < 200 {
       interimCount += 1
-      // 101 switches to another protocol, which the client never requests.
+      // The status 101 means a switch to another protocol, which the client never requests.
       guard head.status.rawValue != 101, interimCount <= ResponseReader.interimLimit else {
         throw .malformed(nil)
       }

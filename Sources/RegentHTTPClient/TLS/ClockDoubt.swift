@@ -1,14 +1,16 @@
 import RegentHTTPCodec
 
 // If a certificate is not valid now, either the certificate is bad or this machine's clock is wrong. To find out, the
-// client reads the server's `Date` header without checking the certificate, on a separate connection that carries
-// nothing else. The header only selects the error that is shown; the client never uses it as the time.
+// client reads the server's `Date` header without checking the certificate, on a separate connection that carries no
+// other request. The header only selects the error that is shown; the client never uses it as the time.
 
 extension ClientRequest {
   /// The time limit of the request for the server's time, in milliseconds.
   static let serverTimeMilliseconds = 3_000
 
   /// A HEAD request for "/" that contains nothing of the caller's request.
+  ///
+  /// Its response has the server's time.
   static func serverTime(of url: ClientURL) -> ClientRequest {
     var request = ClientRequest(.head, url.root)
     request.responseLimit = 0
@@ -17,10 +19,10 @@ extension ClientRequest {
 }
 
 extension ClientError.TLSFault {
-  /// The smallest difference between the two clocks that counts as a wrong clock, in milliseconds.
+  /// The smallest difference between the clocks of client and server that counts as a wrong clock, in milliseconds.
   private static let smallest: Int64 = 2_000
 
-  /// The actual fault: this one, or a wrong clock of this machine.
+  /// The actual fault of the TLS connection: this fault, or a wrong clock of this machine.
   ///
   /// - Parameters:
   ///   - server: the server's time, and whether its certificate is valid at that time; nil if it did not respond.

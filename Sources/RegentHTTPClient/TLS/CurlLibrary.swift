@@ -63,7 +63,9 @@ import Glibc
   }
 }
 
-/// The handle of the loaded library as a number, or the error; loaded and initialised once in the process.
+/// The handle of the loaded library as a number, or the error.
+///
+/// The library is loaded and initialised once in the process.
 private let loadedLibrary: Result<UInt, ClientError.Kind> = {
   guard let handle = unsafe dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL) else {
     return .failure(.libraryMissing("libcurl.so.4 is not installed"))
@@ -71,8 +73,8 @@ private let loadedLibrary: Result<UInt, ClientError.Kind> = {
   do throws(ClientError.Kind) {
     let initialise: regent_global_init = unsafe try find("curl_global_init", in: handle)
     let version: regent_version_info = unsafe try find("curl_version_info", in: handle)
-    // Call it before libcurl initialises OpenSSL. Otherwise `exit` frees OpenSSL's data while another thread makes a
-    // transfer, and the program ends with a signal instead of its exit code.
+    // Call this function of OpenSSL before libcurl initialises OpenSSL. Otherwise `exit` frees OpenSSL's data while
+    // another thread makes a transfer, and the program ends with a signal instead of its exit code.
     let start: regent_openssl_init = unsafe try find("OPENSSL_init_crypto", in: handle)
     _ = start(regent_openssl_no_atexit(), nil)
     guard initialise(regent_global_all()) == CURLE_OK else {
@@ -90,7 +92,7 @@ private let loadedLibrary: Result<UInt, ClientError.Kind> = {
   }
 }()
 
-/// Looks up a function; OpenSSL's functions are found through libcurl, which is linked with it.
+/// Looks up a function of libcurl, or of OpenSSL, with which libcurl is linked.
 private func find<Function>(
   _ name: String, in handle: UnsafeMutableRawPointer
 ) throws(ClientError.Kind) -> Function {

@@ -2,7 +2,7 @@ import CRegentCurl
 import Glibc
 
 extension TLSTransfer {
-  /// The error for a result code of libcurl.
+  /// The client's error for a result code of libcurl.
   func kind(of result: CURLcode) -> ClientError.Kind {
     switch result {
     case CURLE_COULDNT_CONNECT: .unreachable(obstacle)
@@ -26,14 +26,14 @@ extension TLSTransfer {
     }
   }
 
-  /// The fault for OpenSSL's verification error numbers (x509_vfy.h).
+  /// The fault that a verification error number of OpenSSL means (x509_vfy.h).
   private var certificateFault: ClientError.TLSFault {
     switch info(CURLINFO_SSL_VERIFYRESULT) {
     case 10: .expired
     case 9: .notYetValid
     case 2, 18, 19, 20, 21, 27: .untrusted
-    // 62 to 64 are mismatches of the name. For 0 and 1 (libcurl's initial value) OpenSSL has not refused the chain, so
-    // libcurl's own check of the host name failed.
+    // The numbers 62 to 64 are mismatches of the host name. For 0 and 1 (libcurl's initial value) OpenSSL has not
+    // refused the chain, so libcurl's own check of the host name failed.
     case 0, 1, 62, 63, 64: .wrongHost
     default: .refusedCertificate
     }

@@ -3,14 +3,15 @@ import Glibc
 import RegentHTTPCodec
 import RegentPlatform
 
-/// One call in libcurl: the options for libcurl, and the response as it arrives.
+/// One call in libcurl: its options, and the response as it arrives.
 @safe final class TLSTransfer {
   let call: Call
   /// The request that is sent: the call's request, or the request for the server's time.
   let request: ClientRequest
-  /// The reason why the certificate was refused before; set only if this transfer asks for the server's time.
+  /// Why the certificate was refused in an earlier transfer; set only if this transfer asks for the server's time.
   let doubt: ClientError.TLSFault?
-  /// The server's time, and whether its certificate is valid at that time; set only if `doubt` is set.
+  /// The server's time, and whether its certificate is valid at that time; set only if this transfer asks for the
+  /// server's time.
   private(set) var serverClock: (date: Int64, isValid: Bool)?
   let addresses: [SocketAddress]
   let easy: UnsafeMutableRawPointer
@@ -65,8 +66,8 @@ import RegentPlatform
       set(CURLOPT_FOLLOWLOCATION, 0), set(CURLOPT_HTTP_VERSION, regent_http_version()),
       set(CURLOPT_PROXY, ""), set(CURLOPT_NOSIGNAL, 1), set(CURLOPT_HTTP09_ALLOWED, 0),
       set(CURLOPT_PATH_AS_IS, 1), set(CURLOPT_BUFFERSIZE, 16_384),
-      // libcurl does not verify a resumed TLS session again (8.14), so a certificate that has expired since would be
-      // accepted.
+      // libcurl 8.14 does not verify the certificate again when it resumes a TLS session, so it would accept one that
+      // has expired since.
       set(CURLOPT_SSL_SESSIONID_CACHE, 0),
       // libcurl divides this time among the addresses of a host, so the first one cannot use up the whole deadline.
       set(CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectLimit.wholeNanoseconds / 1_000_000)),
@@ -108,9 +109,10 @@ import RegentPlatform
 
   private func trust(_ authorities: CertificateAuthorities) -> [CURLcode] {
     switch authorities {
-    // Without a CA file: OpenSSL then reads only the certificate it needs from the folder, not all 140 (2 MiB).
+    // No CA file is set. OpenSSL then reads only the certificate that it needs from the folder, and not all 140 (2
+    // MiB).
     case .system:
-      // Follows SSL_CERT_FILE and SSL_CERT_DIR as OpenSSL and most programs do, so that an operator with a private
+      // SSL_CERT_FILE and SSL_CERT_DIR count here as for OpenSSL and most programs, so that an operator with a private
       // certificate authority sets them once for all programs.
       [
         ProcessEnvironment.value("SSL_CERT_FILE").map { set(CURLOPT_CAINFO, $0) } ?? setNull(CURLOPT_CAINFO),
@@ -122,7 +124,8 @@ import RegentPlatform
   }
 
   private func headerLines(_ request: ClientRequest) -> [String] {
-    // For libcurl, a name with a colon and no value removes the header, and a name with a semicolon sends it empty.
+    // For libcurl, a name with a colon and no value removes the header, and a name with a semicolon sends the header
+    // empty.
     let removed = ["Accept:", "Expect:", "Content-Type:", "Transfer-Encoding:"].filter { line in
       !request.headers.contains { "\($0.name.text.lowercased()):" == line.lowercased() }
     }
@@ -175,7 +178,8 @@ extension TLSTransfer {
     return unsafe regent_get_long(library.getInfo, easy, name, &value) == CURLE_OK ? value : 0
   }
 
-  /// Makes OpenSSL check the certificate at the time that was chosen for this call instead of the machine's clock.
+  /// Makes OpenSSL check the certificate at the time that was chosen for this call, and not at the time of the
+  /// machine's clock.
   fileprivate func setCheckTime(_ context: UnsafeMutableRawPointer?) -> CURLcode {
     guard let parameters = unsafe library.openSSL.parameters(context) else {
       return CURLE_SSL_CONNECT_ERROR
@@ -184,7 +188,9 @@ extension TLSTransfer {
     return CURLE_OK
   }
 
-  /// Takes a header line from libcurl; ignores trailer fields after the head.
+  /// Takes a header line from libcurl.
+  ///
+  /// Ignores trailer fields that come after the head.
   fileprivate func take(headerLine line: UnsafeRawBufferPointer) -> Bool {
     if hasHead { return line.count <= TLSTransfer.headLimits.fields }
     unsafe headBytes.append(contentsOf: line)
@@ -242,8 +248,8 @@ extension TLSTransfer {
     serverClock = (date, validity.hasBegun && validity.isBeforeEnd)
   }
 
-  /// Whether the server's certificate has begun and has not ended at a time in epoch milliseconds; nil if that is
-  /// unknown.
+  /// Whether the server's certificate has begun to be valid, and has not ended, at a time in epoch milliseconds; nil if
+  /// that is unknown.
   private func certificateValidity(at time: Int64) -> (hasBegun: Bool, isBeforeEnd: Bool)? {
     guard let ssl = unsafe regent_get_ssl(library.getInfo, easy),
       let certificate = unsafe library.openSSL.peerCertificate(ssl)

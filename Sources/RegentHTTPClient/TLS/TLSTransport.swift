@@ -30,7 +30,7 @@ import RegentPlatform
     guard codes.allSatisfy({ $0 == CURLM_OK }) else { throw .libraryMissing("it is too old") }
   }
 
-  /// The next time at which `expire` has work to do.
+  /// The next time at which libcurl, or the check of a connection, is due.
   var nextTimer: UInt64 { transfers.values.reduce(timer) { min($0, $1.secondTry) } }
 
   func start(_ call: Call, _ addresses: [SocketAddress]) throws(ClientError.Kind) {
@@ -82,7 +82,7 @@ import RegentPlatform
     act(regent_timeout_socket(), 0)
   }
 
-  /// Ends the transfers from an address that this machine no longer has; see ``PlainTransport/dropLost()``.
+  /// Ends the transfers that use an address which this machine no longer has; see ``PlainTransport/dropLost()``.
   func dropLost() {
     for transfer in Array(transfers.values) where transfer.hasLostItsAddress {
       let isUnseen = transfer.isUnacknowledged
@@ -149,13 +149,13 @@ import RegentPlatform
     }
   }
 
-  /// Asks the server for its time, to tell a bad certificate from a wrong clock.
+  /// Asks the server for its time, to find out whether the certificate is bad or this machine's clock is wrong.
   private func doubtTheClock(_ transfer: TLSTransfer, _ fault: ClientError.TLSFault, wall: Int64) {
     let call = transfer.call
     let time = checkTime
     guard time <= wall else {
-      // The wall clock is certainly behind. If the check time came from a file, it may be later than the real time, so
-      // the certificate need not have expired.
+      // The time of the check is later than the wall clock, so the wall clock is certainly behind. If that time came
+      // from a file, it may be later than the real time too, so the certificate need not have expired.
       let isExpired = fault == .expired && time != loop.configuration.earliestTime
       return loop.fail(call, .tls(isExpired ? .expired : .clockBehind))
     }

@@ -1,4 +1,4 @@
-/// The reason why a URL was refused.
+/// Why a URL was refused.
 public enum URLError: Error, Hashable, Sendable, CustomStringConvertible {
   case character
   case scheme
@@ -7,7 +7,7 @@ public enum URLError: Error, Hashable, Sendable, CustomStringConvertible {
   case port
   case escape
 
-  /// A sentence that is safe to show, because it contains no part of the URL.
+  /// A sentence about the error that is safe to show, because it contains no part of the URL.
   public var description: String {
     switch self {
     case .character:
@@ -27,7 +27,7 @@ public enum URLError: Error, Hashable, Sendable, CustomStringConvertible {
 /// spaces, non-ASCII characters and unusual spellings of IPv4 addresses. The host that is checked here is therefore the
 /// host to which a client connects.
 public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
-  /// The scheme in lower case.
+  /// The scheme of the URL in lower case.
   public let scheme: String
   public let host: HostName
   /// The port as written; nil if the URL has none.
@@ -78,12 +78,12 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
     self.fragment = hash.map { string(rest[($0 + 1)...]) }
   }
 
-  /// The port to connect to: the port of the URL, or the default port of http or https.
+  /// The port to connect to: that of the URL, or the default port of http or https.
   public var effectivePort: Int? {
     port ?? Self.defaultPort(scheme)
   }
 
-  /// Scheme, host and port in canonical form, without a default port.
+  /// The origin of the URL: scheme, host and port in canonical form, without a default port.
   ///
   /// URLs of the same origin have equal values.
   public var origin: String {
@@ -91,7 +91,9 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
     return "\(scheme)://\(host):\(port)"
   }
 
-  /// The request target of a request line: path and query; the path has at least a slash.
+  /// The URL's path and query, as a request line contains them.
+  ///
+  /// The path has at least a slash.
   public var requestTarget: String {
     let path = path.isEmpty ? "/" : path
     return query.map { "\(path)?\($0)" } ?? path
@@ -114,7 +116,7 @@ public struct AbsoluteURL: Hashable, Sendable, CustomStringConvertible {
   private static func split(
     authority: ArraySlice<UInt8>
   ) -> (host: ArraySlice<UInt8>, port: ArraySlice<UInt8>?) {
-    // The colons before the closing bracket belong to an IPv6 address.
+    // Colons before the closing bracket belong to an IPv6 address and not to a port.
     let bracket = authority.lastIndex(of: UInt8(ascii: "]"))
     let searched = authority[(bracket ?? authority.startIndex)...]
     guard let colon = searched.lastIndex(of: Characters.colon) else { return (authority, nil) }

@@ -29,7 +29,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     self = .name(Characters.lowercased(text))
   }
 
-  /// The host as in a URL: in lower case, IPv6 in brackets.
+  /// The host as it is written in a URL: in lower case, IPv6 in brackets.
   public var description: String {
     switch self {
     case .name(let name): name
@@ -37,7 +37,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether this is `localhost` or a loopback address.
+  /// Whether the host is `localhost` or a loopback address.
   public var isLoopback: Bool {
     switch self {
     case .name(let name): name == "localhost"
@@ -45,7 +45,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the name equals a domain or is a subdomain of it; false for addresses.
+  /// Whether the host name equals a domain or is a subdomain of it; false for addresses.
   public func isWithin(domain: String) -> Bool {
     guard case .name(let name) = self, case .name(let domain)? = HostName(parsing: domain) else {
       return false

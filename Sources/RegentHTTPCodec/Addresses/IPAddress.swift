@@ -3,20 +3,24 @@
 /// A mapped address such as `::ffff:192.0.2.1`, which a socket for both families reports for IPv4 clients, becomes the
 /// IPv4 address. Otherwise one client would have two rate limits, or could get past a list of networks.
 public struct IPAddress: Sendable, Hashable {
-  /// The first eight bytes as a big-endian number; 0 for IPv4.
+  /// The first eight bytes of the address as a big-endian number; 0 for IPv4.
   public let high: UInt64
-  /// The last eight bytes as a big-endian number; the low 32 bits are the address for IPv4.
+  /// The last eight bytes of the address as a big-endian number.
+  ///
+  /// For IPv4 the low 32 bits are the address.
   public let low: UInt64
   public let isIPv4: Bool
 
-  /// Makes an IPv4 address from its 32 bits; the first byte is the most significant.
+  /// Makes an IPv4 address from its 32 bits, of which the highest are its first byte.
   public init(ipv4 bits: UInt32) {
     high = 0
     low = UInt64(bits)
     isIPv4 = true
   }
 
-  /// Makes an IPv6 address from its two halves; a mapped IPv4 address becomes IPv4.
+  /// Makes an IPv6 address from its two halves.
+  ///
+  /// A mapped IPv4 address becomes IPv4.
   public init(high: UInt64, low: UInt64) {
     isIPv4 = high == 0 && low >> 32 == 0xFFFF
     self.high = high
@@ -47,17 +51,17 @@ public struct IPAddress: Sendable, Hashable {
   /// Whether this is 0.0.0.0 or ::, on which a server listens on all addresses of the machine.
   public var isUnspecified: Bool { high == 0 && low == 0 }
 
-  /// The address by which rate limits count: the IPv4 address, or the /64 of an IPv6 address, because a host can use
-  /// any address in its /64.
+  /// The address by which rate limits count this client: the IPv4 address, or the /64 of an IPv6 address, because a
+  /// host can use any address in its /64.
   public var source: IPAddress { isIPv4 ? self : network(leadingBits: 64) }
 
   /// The number of bits in an address of this family.
   public var width: Int { isIPv4 ? 32 : 128 }
 
-  /// The first address of the network with that prefix length.
+  /// The first address of the network that has this prefix length and contains this address.
   public func network(leadingBits: Int) -> IPAddress {
     let kept = min(max(leadingBits, 0), width)
-    // Swift's `<<` by 64 or more gives zero, which is right for the prefix lengths 0 and 128.
+    // The shift is also right for the prefix lengths 0 and 128, because Swift's `<<` by 64 or more gives zero.
     if isIPv4 { return IPAddress(ipv4: UInt32(low) & UInt32.max << (32 - kept)) }
     return IPAddress(
       high: high & UInt64.max << max(0, 64 - kept), low: low & UInt64.max << (128 - max(kept, 64)))
@@ -65,7 +69,7 @@ public struct IPAddress: Sendable, Hashable {
 }
 
 extension IPAddress: CustomStringConvertible {
-  /// The canonical text: dotted decimal, or RFC 5952 for IPv6.
+  /// The canonical text of the address: dotted decimal for IPv4, RFC 5952 for IPv6.
   public var description: String {
     if isIPv4 { return dotted }
     let groups = [high, low].flatMap { half in
@@ -87,7 +91,7 @@ extension IPAddress: CustomStringConvertible {
 }
 
 extension IPAddress {
-  /// The dotted decimal text, written in one pass.
+  /// The dotted decimal text of an IPv4 address, written in one pass.
   ///
   /// The service formats an address for each new code, and joining five strings takes ten times as long.
   private var dotted: String {
@@ -123,7 +127,7 @@ extension IPAddress {
 
   static func parseV6(_ text: ArraySlice<UInt8>) -> (high: UInt64, low: UInt64)? {
     guard text.count >= 2, text.count <= 45 else { return nil }
-    // There may be one `::`; the text on each side of it is a plain list of groups.
+    // There may be one `::` in the text. On each side of it is a plain list of groups.
     var sides: [ArraySlice<UInt8>] = []
     var index = text.startIndex
     var start = index

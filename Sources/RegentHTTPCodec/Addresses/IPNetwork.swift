@@ -1,10 +1,10 @@
-/// The reason why a network was refused.
+/// Why the text of a network was refused.
 public enum IPNetworkError: Error, Hashable, Sendable, CustomStringConvertible {
   case notAnAddress(String)
   case badLength(String)
   case hostBitsSet(String, network: String)
 
-  /// A sentence that says what to write instead.
+  /// A sentence about the error that says what to write.
   public var description: String {
     switch self {
     case .notAnAddress(let text):
@@ -21,10 +21,10 @@ public enum IPNetworkError: Error, Hashable, Sendable, CustomStringConvertible {
 public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
   /// The first address of the network.
   public let base: IPAddress
-  /// The prefix length.
+  /// The prefix length of the network.
   public let leadingBits: Int
 
-  /// Parses `10.0.0.0/8`, `fd00::/8` or a single address.
+  /// Parses a network such as `10.0.0.0/8` or `fd00::/8`, or a single address.
   public init(parsing text: String) throws(IPNetworkError) {
     let pieces = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = IPAddress(pieces[0]) else { throw .notAnAddress(text) }
@@ -49,7 +49,8 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     leadingBits = length
   }
 
-  /// Whether the address is in the network; an IPv4 address is never in an IPv6 network, and the reverse.
+  /// Whether the address is in the network; an IPv4 address is never in an IPv6 network, nor an IPv6 address in an IPv4
+  /// network.
   public func contains(_ address: IPAddress) -> Bool {
     address.isIPv4 == base.isIPv4 && address.network(leadingBits: leadingBits) == base
   }

@@ -7,7 +7,7 @@ private func contains(_ low: UInt64, _ high: UInt64, _ byte: UInt8) -> Bool {
 }
 
 extension UInt8 {
-  /// Whether this is a tchar, of which methods and field names consist (RFC 9110).
+  /// Whether the byte is a tchar: methods and field names consist of these characters (RFC 9110).
   @inline(__always) var isToken: Bool {
     contains(0x03FF_6CFA_0000_0000, 0x57FF_FFFF_C7FF_FFFE, self)
   }
@@ -42,6 +42,6 @@ extension UInt8 {
     return letter < 6 ? letter &+ 10 : nil
   }
 
-  /// The byte with an ASCII capital converted to lower case.
+  /// The byte in lower case if it is an ASCII capital, otherwise the byte unchanged.
   @inline(__always) package var lowered: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }

@@ -24,7 +24,7 @@ package enum Characters {
     byte == space || byte == tab
   }
 
-  /// Whether this is an `unreserved` character (RFC 3986 §2.3), which is never escaped in a URL.
+  /// Whether the byte is an `unreserved` character (RFC 3986 §2.3), which is never escaped in a URL.
   package static func isUnreserved(_ byte: UInt8) -> Bool {
     byte.isDigit || isLetter(byte) || byte == minus || byte == dot || byte == 0x5F || byte == 0x7E
   }
@@ -33,7 +33,9 @@ package enum Characters {
     value < 10 ? value &+ 0x30 : value &+ 0x37
   }
 
-  /// Converts only ASCII letters to lower case: names in HTTP are ASCII.
+  /// Converts ASCII capitals to lower case.
+  ///
+  /// Other letters stay, because names in HTTP are ASCII.
   static func lowercased(_ text: some StringProtocol) -> String {
     String(decoding: text.utf8.map(\.lowered), as: UTF8.self)
   }
@@ -47,7 +49,7 @@ package enum Characters {
 extension Span where Element == UInt8 {
   /// The bytes of a range as text.
   ///
-  /// The caller must have checked that they are ASCII.
+  /// The caller must have checked that the bytes are ASCII.
   func text(_ range: Range<Int>) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)

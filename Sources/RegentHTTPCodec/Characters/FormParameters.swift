@@ -1,11 +1,11 @@
-/// The reason why a query or a form was refused.
+/// Why a query or a form was refused.
 public enum FormError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooManyBytes(limit: Int)
   case tooManyParameters(limit: Int)
   case undecodable(PercentDecodingError)
   case repeated(name: String)
 
-  /// A sentence that is safe to show.
+  /// A sentence about the error that is safe to show.
   public var description: String {
     switch self {
     case .tooManyBytes(let limit): "the form or query is longer than \(limit) bytes: send less"
@@ -23,11 +23,13 @@ public enum FormError: Error, Hashable, Sendable, CustomStringConvertible {
 /// No function here silently chooses one of several parameters with the same name: if two programs choose differently,
 /// a parameter can bypass a check. `+` is decoded as a space. A name without `=` has an empty value.
 public struct FormParameters: Sendable, Equatable {
-  /// Limits of the parser; it refuses a query or form that exceeds one.
+  /// Limits of a query or form.
+  ///
+  /// The parser refuses one that exceeds a limit.
   public struct Limits: Sendable, Hashable {
-    /// The maximum number of parameters.
+    /// The maximum number of parameters in a query or form.
     public var parameters: Int
-    /// The maximum length in bytes, before decoding.
+    /// The maximum length of a query or form in bytes, before decoding.
     public var bytes: Int
 
     /// Makes limits; the defaults suit the forms of devices and of the sign-in page.
@@ -37,10 +39,10 @@ public struct FormParameters: Sendable, Equatable {
     }
   }
 
-  /// A decoded name and its value.
+  /// A decoded parameter: its name and its value.
   public struct Parameter: Sendable, Equatable {
     public let name: String
-    /// The decoded value; empty if there is none.
+    /// The decoded value of the parameter; empty if there is none.
     public let value: String
   }
 
@@ -66,8 +68,8 @@ public struct FormParameters: Sendable, Equatable {
     var found: [Parameter] = []
     var start = 0
     while start < encoded.count {
-      // Finds the separators and the escapes in one pass: forms contain tokens of a thousand bytes, and escapes are
-      // rare.
+      // The loop finds separators and escapes in one pass, because forms contain tokens of a thousand bytes and few
+      // escapes.
       var end = start
       var equals: Int?
       var isPlain = true
@@ -124,7 +126,7 @@ public struct FormParameters: Sendable, Equatable {
     return values
   }
 
-  /// The first name that occurs again.
+  /// The first parameter name that occurs twice.
   ///
   /// Protocols such as RFC 8628 refuse repeated parameters.
   public var firstRepeatedName: String? {

@@ -1,4 +1,4 @@
-/// The reason why percent-encoded bytes were refused.
+/// Why percent-encoded bytes were refused.
 public struct PercentDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
     case brokenEscape
@@ -11,7 +11,7 @@ public struct PercentDecodingError: Error, Hashable, Sendable, CustomStringConve
   /// The offset of the error in the encoded bytes.
   public let offset: Int
 
-  /// A sentence that is safe to show, because it contains no part of the input.
+  /// A sentence about the error that is safe to show, because it contains no part of the input.
   public var description: String {
     switch reason {
     case .brokenEscape:
@@ -27,15 +27,15 @@ public struct PercentDecodingError: Error, Hashable, Sendable, CustomStringConve
 /// Strict percent-decoding (RFC 3986 §2.1); decode each text exactly once.
 ///
 /// Servers that repair a broken escape, decode twice or stop at `%00` interpret a path differently from the proxy in
-/// front of them, which lets attackers bypass path filters. Therefore every error is refused.
+/// front of them, which lets attackers bypass path filters. Therefore this decoder refuses every deviation.
 public enum PercentDecoding {
-  /// How a plus sign is decoded: as itself in paths, as a space in forms and queries.
+  /// How a plus sign is decoded: as a plus sign in paths, as a space in forms and queries.
   public enum PlusSign: Sendable {
     case plus
     case space
   }
 
-  /// Decodes to text.
+  /// Decodes percent-encoded bytes to text.
   ///
   /// - Throws: `PercentDecodingError` for a broken escape, a zero byte (raw or escaped) and invalid UTF-8.
   public static func text(
@@ -52,7 +52,7 @@ public enum PercentDecoding {
     try text(Array(raw.utf8).span, plusSign: plusSign)
   }
 
-  /// Decodes to bytes, which need not be UTF-8.
+  /// Decodes percent-encoded bytes to bytes, which need not be UTF-8.
   ///
   /// - Throws: `PercentDecodingError` for a broken escape and for a zero byte (raw or escaped).
   public static func bytes(
@@ -92,7 +92,7 @@ public enum PercentDecoding {
     return true
   }
 
-  /// Text without any escapes, checked to be UTF-8.
+  /// Converts bytes without any escapes to text, after checking that they are UTF-8.
   static func validated(_ bytes: Span<UInt8>) throws(PercentDecodingError) -> String {
     do {
       return String(copying: try UTF8Span(validating: bytes))

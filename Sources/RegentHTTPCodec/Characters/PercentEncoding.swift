@@ -1,6 +1,8 @@
 /// Percent-encoding for URLs and forms.
 public enum PercentEncoding {
-  /// Encodes a path segment, or a name or value of a query: escapes everything except unreserved characters.
+  /// Encodes a path segment, or a name or value of a query.
+  ///
+  /// Escapes everything except unreserved characters (RFC 3986 §2.3).
   public static func component(_ text: String) -> String {
     var encoded: [UInt8] = []
     append(text, to: &encoded, spaceAsPlus: false)

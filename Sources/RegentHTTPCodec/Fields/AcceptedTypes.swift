@@ -2,7 +2,7 @@
 public struct AcceptedTypes: Sendable, Equatable {
   private struct Range: Sendable, Equatable {
     let type: MediaType
-    /// In thousandths, because the grammar has at most three decimals.
+    /// The weight of the media range in thousandths, because the grammar has at most three decimals.
     let weight: Int
 
     var specificity: Int {
@@ -33,9 +33,9 @@ public struct AcceptedTypes: Sendable, Equatable {
     self.ranges = ranges
   }
 
-  /// The weight of a type in thousandths: 0 is not acceptable, 1000 is preferred most.
+  /// The weight of a media type in thousandths: 0 is not acceptable, 1000 is preferred most.
   ///
-  /// The most specific range that covers the type decides, independent of its place in the list.
+  /// The most specific range of the `Accept` headers that covers the type decides, wherever it stands in the list.
   public func weight(of offered: MediaType) -> Int {
     if ranges.isEmpty { return 1000 }
     var best: Range?
@@ -46,7 +46,7 @@ public struct AcceptedTypes: Sendable, Equatable {
     return best?.weight ?? 0
   }
 
-  /// The offered type with the highest weight, the first of equal ones; nil if none is acceptable.
+  /// Of the offered media types the one with the highest weight, or the first of equal ones; nil if none is acceptable.
   public func preferred(among offered: [MediaType]) -> MediaType? {
     var best: (type: MediaType, weight: Int)?
     for type in offered {
@@ -56,7 +56,7 @@ public struct AcceptedTypes: Sendable, Equatable {
     return best?.type
   }
 
-  /// Whether the client lists the type itself, not only a wildcard that covers it.
+  /// Whether the client lists this media type itself, and not only a wildcard that covers it.
   public func names(_ type: MediaType) -> Bool {
     ranges.contains { $0.type.matches(type) && $0.weight > 0 }
   }

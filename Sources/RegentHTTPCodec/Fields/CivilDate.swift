@@ -15,7 +15,7 @@ public struct CivilDate: Equatable, Sendable {
     self.day = day
   }
 
-  /// The day that is `daysSince1970` days after 1970-01-01.
+  /// Creates the date of the day that is `daysSince1970` days after 1970-01-01.
   public init(daysSince1970: Int64) {
     let shifted = daysSince1970 + 719_468
     let cycle = floorDivide(shifted, 146_097)
@@ -29,7 +29,7 @@ public struct CivilDate: Equatable, Sendable {
     year = Int(yearOfCycle + cycle * 400) + (month <= 2 ? 1 : 0)
   }
 
-  /// The day in UTC of a time in seconds since 1970; also right before 1970.
+  /// Creates the date in UTC of a time in seconds since 1970, which may be negative.
   public init(epochSeconds: Int64) {
     self.init(daysSince1970: floorDivide(epochSeconds, 86_400))
   }

@@ -8,11 +8,13 @@ public struct Cookies: Sendable, Equatable {
   /// One cookie that follows the grammar.
   public struct Cookie: Sendable, Equatable {
     public let name: String
-    /// The value, without the quotes around it.
+    /// The value of the cookie, without quotes around it.
     public let value: String
   }
 
-  /// The maximum number of cookies; further ones count as malformed.
+  /// The maximum number of cookies of one request.
+  ///
+  /// Further ones count as malformed.
   public static let maximumCount = 128
 
   /// All well-formed cookies in the order in which they were sent.

@@ -2,18 +2,20 @@
 ///
 /// Times are seconds since 1970. This type does not read the clock.
 public enum HTTPDate {
-  /// The length of every date in bytes.
+  /// The length of every date in HTTP headers, in bytes.
   public static let length = 29
 
-  /// The last second of the year 9999, in seconds since 1970.
+  /// The latest time that can be written: the last second of the year 9999, in seconds since 1970.
   public static let latest: Int64 = 253_402_300_799
 
-  /// Formats a time; clamps it to the years 0000 to 9999.
+  /// Formats a time as a date for HTTP headers.
+  ///
+  /// Clamps it to the years 0000 to 9999.
   public static func text(epochSeconds: Int64) -> String {
     String(decoding: bytes(epochSeconds: epochSeconds), as: UTF8.self)
   }
 
-  /// Formats a time as ASCII bytes.
+  /// Formats a time as the ASCII bytes of a date for HTTP headers.
   public static func bytes(epochSeconds: Int64) -> [UInt8] {
     var buffer: [UInt8] = []
     buffer.reserveCapacity(length)
@@ -42,7 +44,9 @@ public enum HTTPDate {
     buffer.append(contentsOf: " GMT".utf8)
   }
 
-  /// Parses a date; nil for the obsolete formats, a wrong weekday, or a day or time that does not exist.
+  /// Parses a date of an HTTP header.
+  ///
+  /// Returns nil for the obsolete formats, a wrong weekday, or a day or time that does not exist.
   public static func epochSeconds(_ text: String) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count == length else { return nil }

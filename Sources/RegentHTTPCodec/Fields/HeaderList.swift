@@ -1,11 +1,15 @@
 /// Parses comma-separated lists with semicolon parameters (RFC 9110 §5.6), as in `Accept`, `Prefer` and `Forwarded`.
 package enum HeaderList {
-  /// The items of a list without empty ones; a comma inside a quoted string does not separate items.
+  /// The items of a comma-separated list, without empty ones.
+  ///
+  /// A comma inside a quoted string does not separate items.
   package static func items(_ line: String) -> [Substring] {
     split(line[...], at: Characters.comma).filter { !$0.isEmpty }
   }
 
-  /// The parts of an item that semicolons separate; there is at least one.
+  /// The parts of a list item that semicolons separate.
+  ///
+  /// There is at least one.
   package static func parts(_ item: Substring) -> [Substring] {
     split(item, at: Characters.semicolon)
   }
@@ -31,7 +35,7 @@ package enum HeaderList {
   /// The text without spaces and tabs at both ends.
   package static func trimmed(_ text: Substring) -> Substring {
     var text = text
-    // Compares bytes: Swift treats a space plus a combining mark as one character, HTTP as two.
+    // Bytes are compared here: Swift treats a space plus a combining mark as one character, HTTP as two.
     while let first = text.utf8.first, Characters.isBlank(first) {
       text = Substring(text.utf8.dropFirst())
     }
@@ -41,7 +45,7 @@ package enum HeaderList {
     return text
   }
 
-  /// The contents of a quoted string; nil unless the whole text is one.
+  /// The contents of a quoted string; nil unless the whole text is one quoted string.
   static func unquoted(_ text: Substring) -> String? {
     var bytes = Array(text.utf8)
     guard bytes.count >= 2, bytes.removeFirst() == Characters.doubleQuote,

@@ -1,10 +1,10 @@
 /// A media type (RFC 9110 §8.3.1), such as `application/json; charset=utf-8`.
 public struct MediaType: Sendable, Hashable, CustomStringConvertible {
-  /// The part before the slash, in lower case.
+  /// The part of the media type before the slash, in lower case.
   public let type: String
-  /// The part after the slash, in lower case.
+  /// The part of the media type after the slash, in lower case.
   public let subtype: String
-  /// The parameters in the order in which they were written.
+  /// The parameters of the media type in the order in which they were written.
   public let parameters: [Parameter]
 
   public struct Parameter: Sendable, Hashable {
@@ -51,12 +51,16 @@ public struct MediaType: Sendable, Hashable, CustomStringConvertible {
     self.parameters = parameters
   }
 
-  /// Whether both have the same type and subtype; ignores parameters.
+  /// Whether both media types have the same type and subtype.
+  ///
+  /// Parameters are ignored.
   public func matches(_ other: MediaType) -> Bool {
     type == other.type && subtype == other.subtype
   }
 
-  /// The value of a parameter; `name` must be in lower case.
+  /// The value of a parameter of the media type.
+  ///
+  /// `name` must be in lower case.
   public func parameter(_ name: String) -> String? {
     parameters.first { $0.name == name }?.value
   }

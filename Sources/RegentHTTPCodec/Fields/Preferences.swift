@@ -1,6 +1,6 @@
 /// Parses the `Prefer` header (RFC 7240).
 public enum Preferences {
-  /// The seconds of `wait=N`, at most one day; nil if the header has no valid one.
+  /// The seconds of the preference `wait=N`, at most one day; nil if the header has no valid one.
   ///
   /// RFC 7240 lets a server ignore any preference, so a bad value is not an error. If `wait` occurs more than once,
   /// only the first counts (§2), even if it is invalid. The service lowers the result to its own limit.

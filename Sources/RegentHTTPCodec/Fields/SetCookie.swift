@@ -1,4 +1,4 @@
-/// The reason why a `Set-Cookie` header was refused.
+/// Why a `Set-Cookie` header was refused.
 public enum SetCookieError: Error, Hashable, Sendable, CustomStringConvertible {
   case name
   case value
@@ -8,7 +8,7 @@ public enum SetCookieError: Error, Hashable, Sendable, CustomStringConvertible {
   case hostPrefixNeedsRootPathAndNoDomain
   case crossSiteNeedsSecure
 
-  /// A sentence that is safe to show, because it contains no part of the cookie.
+  /// A sentence about the error that is safe to show, because it contains no part of the cookie.
   public var description: String {
     switch self {
     case .name: "the cookie's name is not a token: use letters, digits, '-' and '_'"
@@ -35,14 +35,14 @@ public struct SetCookie: Sendable, Equatable {
     case none = "None"
   }
 
-  /// The name with its prefix.
+  /// The name of the cookie, including a prefix such as `__Host-`.
   public let name: String
   public let value: String
   /// The paths for which the browser sends the cookie.
   public let path: String
-  /// The domain whose subdomains also get the cookie; nil limits it to this host.
+  /// The domain whose subdomains also get the cookie; nil limits the cookie to this host.
   public let domain: String?
-  /// The lifetime in seconds; 0 removes the cookie, nil keeps it until the browser closes.
+  /// The lifetime of the cookie in seconds; 0 removes the cookie, nil keeps it until the browser closes.
   public let maximumAge: Int?
   /// Whether the browser sends the cookie only over https.
   public let isSecure: Bool
@@ -50,7 +50,9 @@ public struct SetCookie: Sendable, Equatable {
   public let isHTTPOnly: Bool
   public let sameSite: SameSite
 
-  /// Makes a cookie; checks every part, so that no value can add a header or an attribute.
+  /// Makes a cookie.
+  ///
+  /// Checks every part, so that no value can add a header or an attribute.
   public init(
     _ name: String, _ value: String, path: String = "/", domain: String? = nil,
     maximumAge: Int? = nil, isSecure: Bool = true, isHTTPOnly: Bool = true,
@@ -63,7 +65,7 @@ public struct SetCookie: Sendable, Equatable {
     if let domain {
       guard case .name(_)? = HostName(parsing: domain) else { throw .domain }
     }
-    // Browsers compare the prefixes without regard to case, so the rules apply to every spelling.
+    // Browsers compare name prefixes without regard to case, so the rules apply to every spelling.
     let folded = Characters.lowercased(name)
     let isHostBound = folded.hasPrefix("__host-")
     if isHostBound || folded.hasPrefix("__secure-"), !isSecure { throw .prefixNeedsSecure }
@@ -104,7 +106,7 @@ public struct SetCookie: Sendable, Equatable {
     return text + "; SameSite=\(sameSite.rawValue)"
   }
 
-  /// Whether this is a `cookie-octet` (RFC 6265 §4.1.1).
+  /// Whether the byte is a `cookie-octet` (RFC 6265 §4.1.1), which a cookie's value may contain.
   static func isValueCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x21, 0x23...0x2B, 0x2D...0x3A, 0x3C...0x5B, 0x5D...0x7E: true

@@ -9,23 +9,23 @@ struct ChunkExtension {
   private var state = ChunkExtensionState.start
 
   private enum ChunkExtensionState: UInt8 {
-    /// After the size, before the semicolon.
+    /// The parser is after the chunk's size, before a semicolon.
     case start
-    /// After a semicolon, before the name.
+    /// The parser is after a semicolon, before the name of an extension.
     case beforeName
     case name
-    /// After white space that follows a name; `=` or `;` must follow.
+    /// The parser is after white space that follows a name. `=` or `;` must follow.
     case afterName
     case beforeValue
     case token
     case quoted, escaped
-    /// After a value; only the line end, white space or a semicolon may follow.
+    /// The parser is after a value. Only the line end, white space or a semicolon may follow.
     case afterValue
-    /// After white space that follows a value; a semicolon must follow.
+    /// The parser is after white space that follows a value. A semicolon must follow.
     case beforeSemicolon
   }
 
-  /// Takes the next byte after the size.
+  /// Takes the next byte after the chunk's size.
   ///
   /// Returns true at the CR that ends the line.
   mutating func endsLine(at byte: UInt8) throws(MessageError) -> Bool {
@@ -64,7 +64,7 @@ struct ChunkExtension {
     return false
   }
 
-  /// Moves on to the next state after one of the separators that are allowed here.
+  /// Moves on to the parser's next state after one of the separators that are allowed here.
   private mutating func follow(
     _ byte: UInt8, semicolon: Bool = false, equals: Bool = false, blank: ChunkExtensionState
   ) throws(MessageError) {

@@ -2,7 +2,9 @@
 ///
 /// Chunk extensions and trailer fields are checked and ignored.
 public struct ChunkedDecoder: Sendable {
-  /// The maximum length of the body in bytes; a longer one throws `bodyTooLarge`.
+  /// The maximum length of the decoded body in bytes.
+  ///
+  /// A longer body throws `bodyTooLarge`.
   public let limit: Int
   /// The number of body bytes that were decoded so far.
   public private(set) var decoded = 0
@@ -33,7 +35,7 @@ public struct ChunkedDecoder: Sendable {
 
   /// Decodes `bytes` from `position` on and appends the body bytes to `body`.
   ///
-  /// Returns the position after the last byte it used: the end of `bytes`, or the first byte after the body if
+  /// Returns the position after the last byte that was decoded: the end of `bytes`, or the first byte after the body if
   /// `isComplete`.
   public mutating func decode(
     _ bytes: Span<UInt8>, from position: Int = 0, into body: inout [UInt8]
@@ -79,7 +81,7 @@ extension ChunkedDecoder {
         digits = 0
         state = .size
       }
-      // Fifteen digits cannot overflow an Int, and give more than any limit.
+      // A size of fifteen digits cannot overflow an Int, and exceeds every limit.
       guard digits < 15 else { throw .chunkSize }
       digits &+= 1
       remaining = remaining << 4 | Int(digit)
@@ -122,7 +124,7 @@ extension ChunkedDecoder {
 }
 
 extension [UInt8] {
-  /// Appends a part of a span with one copy.
+  /// Appends a part of a span to the array with one copy.
   @inline(__always)
   public mutating func append(span: Span<UInt8>, _ range: Range<Int>) {
     let part = span.extracting(range)

@@ -1,11 +1,11 @@
 // Parses the field lines of requests, responses and trailers. It can stop after any byte and continue with the next.
 
-/// The position of the parser in the grammar.
+/// The position of the parser in the grammar of a header field line.
 enum FieldState: UInt8 {
   case lineStart, name, beforeValue, value, valueEnd, lastLineEnd, done
 }
 
-/// The result of one step of the parser.
+/// What the parser of field lines has found in one step.
 enum FieldEvent {
   case field(HeaderField)
   case end
@@ -30,7 +30,7 @@ struct FieldParser {
   mutating func next(_ bytes: Span<UInt8>, _ position: inout Int, limits: HeadLimits)
     throws(MessageError) -> FieldEvent
   {
-    // Never reads past the limit, so that the result does not depend on how the bytes were split into reads.
+    // The parser never reads past the limit, so that the result does not depend on how the bytes were split into reads.
     let stop = min(bytes.count, sectionStart &+ limits.fields)
     var at = position
     defer { position = at }
@@ -93,7 +93,7 @@ struct FieldParser {
 extension Span<UInt8> {
   /// The position of the first byte that a field value may not contain.
   ///
-  /// Checks eight bytes at a time, because most of a head is field values.
+  /// The check takes eight bytes at a time, because most of a head is field values.
   @inline(__always)
   fileprivate func endOfFieldValue(from start: Int, to stop: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101

@@ -43,15 +43,15 @@ extension Span<UInt8> {
 
   fileprivate func requireChunked(_ range: ByteRange) throws(MessageError) {
     if equal(range, ignoringCase: "chunked") { return }
-    // `gzip, chunked` is valid, but we do not support gzip. After `chunked, gzip` a receiver cannot tell where the body
-    // ends.
+    // `gzip, chunked` is valid, but this parser does not support gzip. After `chunked, gzip` a receiver cannot tell
+    // where the body ends.
     let tail = ByteRange(Swift.max(Int(range.start), Int(range.end) &- 7), Int(range.end))
     let endsWithChunked = equal(tail, ignoringCase: "chunked")
     let isList = range.indices.contains { self[$0] == 0x2C }
     throw isList && !endsWithChunked || range.isEmpty ? .transferEncoding : .transferCoding
   }
 
-  /// Whether `member` is in a comma-separated list of tokens.
+  /// Whether `member` is one of the tokens in a comma-separated list.
   fileprivate func hasListMember(_ range: ByteRange, _ member: String) throws(MessageError) -> Bool {
     var found = false
     var start = Int(range.start)
@@ -68,7 +68,8 @@ extension Span<UInt8> {
     return found
   }
 
-  /// Whether the range is HOST or HOST:PORT, where HOST is a name, an IPv4 address or an IPv6 address in brackets.
+  /// Whether the range of bytes is HOST or HOST:PORT, where HOST is a name, an IPv4 address or an IPv6 address in
+  /// brackets.
   func isAuthority(_ range: ByteRange) -> Bool {
     guard !range.isEmpty else { return false }
     let end = Int(range.end)

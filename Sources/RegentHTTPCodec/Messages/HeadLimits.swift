@@ -4,11 +4,11 @@
 public struct HeadLimits: Sendable, Hashable {
   /// The maximum length of the first line with its CR LF, in bytes.
   ///
-  /// The server answers a longer one with 414.
+  /// The server answers a longer line with 414.
   public let line: Int
   /// The maximum length of all field lines with their CR LF, in bytes.
   ///
-  /// The server answers longer ones with 431.
+  /// The server answers longer field lines with 431.
   public let fields: Int
   /// The maximum number of field lines.
   ///

@@ -1,27 +1,31 @@
 /// The name of a header field: a token that is compared without regard to ASCII case.
 public struct HeaderName: Sendable {
-  /// The name as it was given, which is also how it is sent.
+  /// The name of the field as it was given, which is also how it is sent.
   public let text: String
 
-  /// Makes a name; nil if the text is not a token, so that no name can contain a line break.
+  /// Makes a field name; nil if the text is not a token, so that no name can contain a line break.
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.allSatisfy({ $0.isToken }) else { return nil }
     self.text = text
   }
 
-  /// Makes a name from a constant of the program; traps unless it is a token.
+  /// Makes a field name from a constant of the program.
+  ///
+  /// Traps unless the text is a token.
   public init(literal text: StaticString) {
     let spelling = "\(text)"
     precondition(!spelling.isEmpty && spelling.utf8.allSatisfy { $0.isToken })
     self.text = spelling
   }
 
-  /// Makes a name without checking it; the caller knows that it is a token.
+  /// Makes a field name without checking it.
+  ///
+  /// The caller knows that the text is a token.
   package init(known text: String) { self.text = text }
 }
 
 extension HeaderName: Hashable, CustomStringConvertible {
-  /// Whether both names are equal without regard to ASCII case.
+  /// Whether both field names are equal without regard to ASCII case.
   public static func == (left: HeaderName, right: HeaderName) -> Bool {
     let (one, other) = (left.text.utf8, right.text.utf8)
     return one.count == other.count && zip(one, other).allSatisfy { $0.lowered == $1.lowered }

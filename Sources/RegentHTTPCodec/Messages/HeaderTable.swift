@@ -2,7 +2,7 @@
 public struct ByteRange: Sendable, Hashable {
   /// The position of the first byte, counted from the start of the head.
   public let start: UInt16
-  /// The position after the last byte.
+  /// The position after the last byte of the range.
   public let end: UInt16
 
   @inline(__always)
@@ -65,7 +65,7 @@ public struct HeaderTable: Sendable {
 }
 
 extension Span<UInt8> {
-  /// Whether the range equals `text` without regard to ASCII case.
+  /// Whether the bytes of the range equal `text` without regard to ASCII case.
   func equal(_ range: ByteRange, ignoringCase text: Span<UInt8>) -> Bool {
     guard range.count == text.count else { return false }
     let start = Int(range.start)
@@ -75,7 +75,7 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Whether the range equals `text` without regard to ASCII case.
+  /// Whether the bytes of the range equal `text` without regard to ASCII case.
   func equal(_ range: ByteRange, ignoringCase text: String) -> Bool {
     equal(range, ignoringCase: text.utf8.span)
   }

@@ -1,6 +1,6 @@
-/// The reason why a message was refused.
+/// Why a message was refused.
 ///
-/// Each of them closes the connection, because the start of the next message is unknown.
+/// Each of these errors closes the connection, because the start of the next message is unknown.
 public enum MessageError: Error, Sendable, Hashable, CaseIterable {
   // Errors in the request line and its target.
   case requestLine
@@ -42,7 +42,7 @@ public enum MessageError: Error, Sendable, Hashable, CaseIterable {
 }
 
 extension MessageError {
-  /// The status with which a server responds.
+  /// The HTTP status with which a server responds to a refused message.
   public var status: Status {
     switch self {
     case .targetTooLong: .uriTooLong
@@ -57,7 +57,9 @@ extension MessageError {
 }
 
 extension MessageError: CustomStringConvertible {
-  /// A sentence for the sender; it contains no part of the message.
+  /// A sentence about the error for the sender.
+  ///
+  /// It contains no part of the message.
   public var description: String {
     switch self {
     case .requestLine: "The request line is not METHOD SP TARGET SP HTTP/1.1."

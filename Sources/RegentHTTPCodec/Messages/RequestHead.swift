@@ -28,7 +28,7 @@ public struct RequestHead: Sendable {
   private var lineStart = 0
   private var targetStart = 0
   private var queryMark = 0
-  /// Up to eight bytes of the method or the version as a big-endian number.
+  /// Up to eight bytes of the method or the HTTP version as a big-endian number.
   private var packed: UInt64 = 0
   private var packedCount = 0
   private var fieldParser = FieldParser()
@@ -38,7 +38,7 @@ public struct RequestHead: Sendable {
 
   public init() {}
 
-  /// Prepares for the next head and keeps the capacity of the table.
+  /// Prepares the parser for the next head, and keeps the capacity of the table of fields.
   public mutating func reset() {
     var kept = HeaderTable()
     swap(&kept, &table)
@@ -78,9 +78,9 @@ public struct RequestHead: Sendable {
 /// How the receiver finds the end of a body.
 public enum BodyFraming: Sendable, Hashable {
   case none
-  /// The body has this number of bytes.
+  /// The body of the message has this number of bytes.
   case length(Int)
-  /// The body is chunked (RFC 9112 section 7.1).
+  /// The body of the message is chunked (RFC 9112 section 7.1).
   case chunked
   /// The body ends when the server closes the connection (responses only).
   case untilClose
@@ -97,7 +97,7 @@ extension RequestHead {
   private mutating func parseLine(_ bytes: Span<UInt8>, limits: HeadLimits) throws(MessageError)
     -> Bool
   {
-    // Never reads past the limit, so that the result does not depend on how the bytes were split into reads.
+    // The parser never reads past the limit, so that the result does not depend on how the bytes were split into reads.
     var stop = min(bytes.count, lineStart &+ limits.line)
     var at = position
     defer { position = at }
@@ -105,7 +105,7 @@ extension RequestHead {
       let byte = bytes[at]
       switch state {
       case .start:
-        // RFC 9112 section 2.2: skips one empty line before a request, because old clients send one after a body.
+        // One empty line before a request is skipped, because old clients send one after a body (RFC 9112 section 2.2).
         guard byte == 0x0D, lineStart == 0 else {
           state = .method
           continue
@@ -249,7 +249,9 @@ extension RequestHead {
 // MARK: - Header fields
 
 extension RequestHead {
-  /// Handles a field that the parser needs itself; the other fields are only in the table.
+  /// Handles a field that the parser needs itself.
+  ///
+  /// Other fields are only stored in the table.
   @inline(__always)
   private mutating func note(_ field: HeaderField, in bytes: Span<UInt8>) throws(MessageError) {
     switch field.name.count {

@@ -57,7 +57,9 @@ public struct ResponseHead: Sendable {
     }
   }
 
-  /// Reads the status line after all of it has arrived; it is short, and servers send it in one piece.
+  /// Reads the status line after all of it has arrived.
+  ///
+  /// The line is short, and servers send it in one piece.
   private mutating func parseLine(_ bytes: Span<UInt8>, limits: HeadLimits) throws(MessageError)
     -> Bool
   {
@@ -68,7 +70,8 @@ public struct ResponseHead: Sendable {
       return false
     }
     let end = scanned &- 1
-    // HTTP/1.1 SP 200 SP; some servers leave out the reason phrase, and even the space before it.
+    // The line has the form `HTTP/1.1 200 REASON`. Some servers leave out the reason phrase, and even the space before
+    // it.
     guard end >= 12, bytes[end] == 0x0D else { throw .statusLine }
     guard bytes.equal(ByteRange(0, 7), ignoringCase: "HTTP/1."), bytes[8] == 0x20,
       end == 12 || bytes[12] == 0x20

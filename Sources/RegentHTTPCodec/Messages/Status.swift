@@ -2,7 +2,9 @@
 public struct Status: RawRepresentable, Sendable, Hashable {
   public let rawValue: UInt16
 
-  /// Makes a status; a number outside of 100 to 999 becomes 500, so that the status line always has three digits.
+  /// Makes a status.
+  ///
+  /// A number outside of 100 to 999 becomes 500, so that the status line always has three digits.
   public init(rawValue: UInt16) {
     self.rawValue = (100...999).contains(rawValue) ? rawValue : 500
   }
@@ -57,7 +59,7 @@ extension Status {
 extension Status: CustomStringConvertible {
   public var description: String { "\(rawValue) \(reason)" }
 
-  /// The reason phrase of RFC 9110, or `Status` for a number that has none.
+  /// The reason phrase of RFC 9110 for this status, or `Status` for a number that has none.
   public var reason: String {
     switch rawValue {
     case 100: "Continue"

@@ -4,11 +4,12 @@ package import RegentPairing
 
 /// A JWT with which a client authenticates itself (RFC 7523).
 ///
-/// Each one is accepted once, and only for a short time.
+/// Each assertion is accepted once, and only for a short time.
 package struct ClientAssertion: Sendable {
-  /// The longest assertion that is parsed, in bytes.
+  /// The longest client assertion that is parsed, in bytes.
   package static let longest = 8192
-  /// The longest use after `iat`, even if `exp` is later: some libraries issue assertions for an hour.
+  /// How long after its `iat` an assertion may be used, even if `exp` is later: some libraries issue assertions for an
+  /// hour.
   package static let longestUse: Duration = .seconds(600)
   /// How far in the future `exp` may be in an assertion without `iat`.
   package static let longestLife: Duration = .seconds(3600)
@@ -36,18 +37,17 @@ package struct ClientAssertion: Sendable {
 
   /// What the service stores about an accepted assertion to detect a replay.
   package struct Checked: Sendable, Hashable {
-    /// A hash of the client id and the `jti`.
+    /// A hash of the client id and the assertion's id `jti`.
     package let fingerprint: [UInt8]
     /// The end of the assertion's validity: its `exp`, but at most ten minutes after its `iat`.
     package let expires: Instant
-    /// The `iat` claim, which is optional.
+    /// The time at which the client made the assertion (`iat`), which is optional.
     package let made: Instant?
   }
 
-  /// Verifies signature, audience and times.
+  /// Verifies the signature, the audience and the times of the assertion.
   ///
-  /// `audiences` are the issuer and the addresses of its endpoints, because clients differ in which of them they use.
-  ///
+  /// `audiences` are the issuer and the addresses of its endpoints, because clients differ in which of them they name.
   /// An assertion must have exactly one audience. If it also named another service, that service could use it to
   /// authenticate here as the client (draft-ietf-oauth-rfc7523bis §3).
   package func check(
@@ -72,18 +72,18 @@ package struct ClientAssertion: Sendable {
 
   /// The time at which an assertion expires, or `nil` if `exp` is missing or a claim is not a time.
   ///
-  /// With `iat`, the end is at most ten minutes after it. The caller refuses an end that is too far in the future, so
-  /// that an `iat` in the future does not make the assertion valid for longer.
+  /// If there is an `iat`, the end is at most ten minutes after it. The caller refuses an end that is too far in the
+  /// future, so that an `iat` in the future does not make the assertion valid for longer.
   private static func end(of claims: JSONObject) -> Instant? {
     guard let expires = claims["exp"]?.numericDate else { return nil }
     guard let issued = claims["iat"] else { return expires }
     return issued.numericDate.map { min(expires, $0 + longestUse) }
   }
 
-  /// Verifies the signature.
+  /// Verifies the signature of the assertion.
   ///
-  /// If the client has no key with this `kid` and algorithm, the signature is checked with a stand-in key, so that the
-  /// time of a refusal does not reveal which clients exist or which keys they have.
+  /// If the client has no key with this `kid` and algorithm, a stand-in key is used. Otherwise the time of a refusal
+  /// would reveal which clients exist or which keys they have.
   private func verified(with keys: [JWK]) -> VerifiedJWS? {
     do throws(JWSError) {
       return try token.verified(with: JWKSet(keys))
@@ -104,7 +104,7 @@ package struct ClientAssertion: Sendable {
 
   private static let types = ["JWT", "client-authentication+jwt"]
 
-  /// The only audience.
+  /// The only audience of the assertion.
   ///
   /// Some libraries write it as an array with one element.
   private static func audience(_ value: JSONValue?) -> String? {

@@ -5,15 +5,15 @@ package import RegentJSON
 ///
 /// Members that the service does not use are ignored.
 ///
-/// None of it is verified. No URL in it is ever fetched, because an attacker could otherwise make the service send
-/// requests into its internal network (SSRF).
+/// The service verifies none of the metadata. It never fetches a URL from it, because an attacker could otherwise make
+/// the service send requests into its internal network (SSRF).
 package struct ClientMetadata: Sendable, Hashable {
-  /// The name that the phone shows as what the client calls itself.
+  /// The client's name, which the phone shows as unverified.
   package var name: String?
   package var method: ClientMethod
   package var redirectURIs: [String]
   package var scope: Scope
-  /// The client's public keys with `private_key_jwt`; empty with every other method.
+  /// The client's public keys, if it authenticates with `private_key_jwt`; otherwise empty.
   package var keys: [JWK]
   /// The algorithm with which the service signs ID tokens for this client.
   package var algorithm: SignatureAlgorithm
@@ -59,8 +59,8 @@ package struct ClientMetadata: Sendable, Hashable {
       scope = .all
       return
     }
-    // Unknown scopes are dropped, and the response says which remain. If none remain, the registration fails, because
-    // granting all scopes instead would give the client more than it asked for.
+    // Unknown scopes are dropped, and the response names the remaining ones. If none remain, the registration fails,
+    // because granting all scopes would give the client more than it asked for.
     scope = try Scope(wanted)
     guard !scope.isEmpty else {
       throw OAuthError(
@@ -133,7 +133,7 @@ package struct ClientMetadata: Sendable, Hashable {
     guard method == .privateKey else { return [] }
     guard let document = said["jwks"]?.object, let set = try? JWKSet(reading: document.bytes()),
       !set.keys.isEmpty, set.keys.count <= mostKeys,
-      // The key ids are stored with each code that the client requests.
+      // The key ids of a client are stored with each code that it requests, so their length is limited.
       set.keys.allSatisfy({ ($0.keyID ?? "").utf8.count <= longestKeyID })
     else {
       throw OAuthError(

@@ -8,7 +8,7 @@ internal import RegentEncodings
 /// An assertion of an unknown client is checked with one of them, so that refusing it takes as long as refusing a wrong
 /// signature of a known client.
 package enum DecoyKeys {
-  /// The stand-in key for signatures of this algorithm.
+  /// The stand-in key that checks signatures of this algorithm for clients that have no key.
   package static func key(_ algorithm: SignatureAlgorithm) -> VerifyingKey? {
     switch algorithm {
     case .rs256: rs256
@@ -17,9 +17,9 @@ package enum DecoyKeys {
     }
   }
 
-  /// An ES256 key in the form in which a client registers it.
+  /// An ES256 stand-in key in the form in which a client registers a key.
   ///
-  /// Most clients have a key of this type.
+  /// Most clients have keys of this type.
   package static var jwk: JWK? { es256.map { JWK($0, keyID: "nobody") } }
 
   private static let rs256 = read(

@@ -4,20 +4,21 @@ internal import RegentHTTPCodec
 
 /// A PKCE code challenge (RFC 7636).
 ///
-/// The client that redeems the code must send the verifier of which this is the hash.
+/// The client that redeems the code must send the verifier, the secret of which the challenge is the hash.
 package struct CodeChallenge: Sendable, Hashable {
-  /// The base64url of the SHA-256 hash, as the client sent it.
+  /// The challenge as the client sent it: the base64url of a SHA-256 hash.
   package let text: String
 
-  /// Restores a challenge from the database.
+  /// Restores a PKCE challenge from the database.
   package init?(kept text: String) {
     guard text.utf8.count == 43, (try? Base64URL.decode(text))?.count == 32 else { return nil }
     self.text = text
   }
 
-  /// Reads the challenge of a request, or `nil` if the request has none.
+  /// Reads the PKCE challenge of a request, or `nil` if the request has none.
   ///
-  /// The method `plain` is refused: it would reveal the verifier to anyone who can read the request (RFC 9700 §2.1.1).
+  /// The method `plain` is refused: with it, an attacker who can read the request would know the verifier (RFC 9700
+  /// §2.1.1).
   package static func read(_ parameters: OAuthParameters) throws(OAuthError) -> CodeChallenge? {
     guard let text = parameters["code_challenge"] else {
       guard parameters["code_challenge_method"] == nil else {
@@ -34,7 +35,7 @@ package struct CodeChallenge: Sendable, Hashable {
     return challenge
   }
 
-  /// Checks a verifier against the challenge of the code.
+  /// Checks a PKCE verifier against the challenge of the code.
   ///
   /// A verifier for a code without a challenge is refused, because an attacker may have removed the challenge from the
   /// request (RFC 9700 §4.8.2).

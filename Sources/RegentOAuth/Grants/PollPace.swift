@@ -2,14 +2,15 @@ package import RegentPairing
 
 /// Limits how often a client polls for one code.
 ///
-/// A poll that comes too early gets `slow_down`. Only `authorization_pending` is ever replaced by it: once the code is
-/// approved or denied, the client is told at once. The interval is counted from the last poll, early or not. A client
-/// that polls every two seconds therefore gets `slow_down` each time, and a client that waits five seconds never does.
+/// A poll that comes too early gets `slow_down`. `slow_down` only ever replaces `authorization_pending`: once the
+/// viewer has approved or denied the code, the client is told at once. The interval is counted from the last poll,
+/// early or not. A client that polls every two seconds therefore gets `slow_down` each time, and a client that waits
+/// five seconds never does.
 ///
 /// The interval does not grow. If each early poll made it longer, two programs that share a code, or one that was
 /// restarted, would be locked out until the code expires.
 package struct PollPace: Sendable, Hashable {
-  /// The polling interval that clients are told.
+  /// The interval between polls that the service tells its clients.
   package static let interval: Duration = .seconds(5)
   /// How much earlier than the interval a poll may come, because the network may have delayed the one before.
   package static let tolerance: Duration = .seconds(1)
@@ -18,9 +19,9 @@ package struct PollPace: Sendable, Hashable {
 
   package init() {}
 
-  /// Whether a poll now is too early.
+  /// Whether a poll now comes too early.
   ///
-  /// The poll counts as the latest one in both cases.
+  /// In both cases it counts as the latest poll.
   package mutating func isTooEarly(at now: Uptime) -> Bool {
     defer { last = now }
     guard let last else { return false }
@@ -29,6 +30,6 @@ package struct PollPace: Sendable, Hashable {
 
   /// Notes that a poll was held open (long polling).
   ///
-  /// The client may send the next one at once.
+  /// The client may send its next poll at once.
   package mutating func wasHeld() { last = nil }
 }

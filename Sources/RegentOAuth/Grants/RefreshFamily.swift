@@ -7,25 +7,25 @@ package import RegentPairing
 /// token that was already used is treated as stolen and the whole family ends, because the service cannot tell which of
 /// the two clients is the thief.
 package struct RefreshFamily: Sendable, Hashable {
-  /// How long the previous token may be used again without a key.
+  /// How long the previous refresh token may be used again, if the tokens are not bound to a key.
   package static let grace: Duration = .seconds(60)
-  /// How long the previous token may be used again when each use needs a proof of a key.
+  /// How long the previous refresh token may be used again, if each use needs a proof of a key.
   ///
   /// A copy of the token is then useless.
   package static let graceWithKey: Duration = .seconds(600)
 
-  /// How many times the family was used.
+  /// How many times the grant's refresh tokens were used.
   ///
   /// A token of generation n is the one that use n returned.
   package var generation: Int64
-  /// The time of the latest use.
+  /// The time at which a refresh token of the grant was last used.
   package var rotated: Instant
   package let created: Instant
   /// The thumbprint of the DPoP key that each use must prove, or `nil` if the tokens are not bound to a key.
   package let thumbprint: String?
-  /// The family ends when it was not used for this long.
+  /// The refresh tokens of the grant expire if none was used for this long.
   package let idle: Duration
-  /// The family ends this long after it was created, even if it is used.
+  /// The refresh tokens of the grant expire this long after the grant was created, even if they are used.
   package let absolute: Duration
 
   package init(
@@ -41,13 +41,13 @@ package struct RefreshFamily: Sendable, Hashable {
 
   /// What to do with a refresh token that a client sent.
   package enum Verdict: Sendable, Hashable {
-    /// Issue the next token.
+    /// Issue the next refresh token.
     case rotate
-    /// Return the latest tokens again.
+    /// Return the latest refresh token again, because the response with it may have been lost.
     case again
-    /// End the whole family: the token was copied.
+    /// End all refresh tokens of the grant, because this one was copied.
     case stolen
-    /// The family has expired.
+    /// The refresh tokens of the grant have expired.
     case over
     /// The request has no proof of the key that the tokens are bound to.
     case wrongKey
@@ -55,20 +55,20 @@ package struct RefreshFamily: Sendable, Hashable {
     case unknown
   }
 
-  /// How long the previous token may be used again.
+  /// How long the previous refresh token may be used again.
   package var grace: Duration { thumbprint == nil ? Self.grace : Self.graceWithKey }
 
-  /// The time at which the family expires unless it is used before.
+  /// When the refresh tokens of the grant expire unless one is used before.
   package var ends: Instant { min(rotated + idle, created + absolute) }
 
-  /// Decides what to do with a token of generation `shown`.
+  /// Decides what to do with a refresh token of generation `shown`.
   ///
   /// If the clock was set back to before the latest use, the elapsed time is negative. The previous token then stays in
   /// its grace period, and the family does not end.
   package func verdict(on shown: Int64, key: String?, at now: Instant) -> Verdict {
     guard shown >= 0, shown <= generation else { return .unknown }
-    // This check comes first: without the key, a client must learn nothing about the token, and must not be able to end
-    // the family.
+    // The key is checked first: a client without it must learn nothing about the token, and must not be able to end the
+    // grant.
     guard thumbprint == nil || thumbprint == key else { return .wrongKey }
     guard now < ends else { return .over }
     if shown == generation { return .rotate }

@@ -7,7 +7,7 @@ package struct Scope: Sendable, Hashable {
     case offlineAccess = "offline_access"
     case entitlements
 
-    /// The name's bit in ``Scope``.
+    /// The bit that stands for the name in ``Scope``.
     fileprivate var bit: UInt8 {
       switch self {
       case .openid: 1
@@ -36,14 +36,14 @@ package struct Scope: Sendable, Hashable {
     package static func < (one: Self, other: Self) -> Bool { one.bit < other.bit }
   }
 
-  /// Every supported name.
+  /// The scope with every name that the service supports.
   package static let all = Scope(Set(Name.allCases))
   /// The longest scope text that is parsed, in bytes.
   ///
   /// A longer one would only cost time.
   private static let longest = 2048
 
-  /// A bit for each name, because each refresh parses, limits and writes its scope several times.
+  /// The scope as one bit for each name, because each refresh parses, limits and writes its scope several times.
   private let held: UInt8
 
   private init(held: UInt8) { self.held = held }
@@ -83,7 +83,7 @@ package struct Scope: Sendable, Hashable {
     text.split(separator: " ").filter { Name(rawValue: String($0)) == nil }
   }
 
-  /// The names that are also in `allowed`.
+  /// The names of this scope that are also in `allowed`.
   package func limited(to allowed: Scope) -> Scope { Scope(held: held & allowed.held) }
 
   package func isSubset(of other: Scope) -> Bool { held & ~other.held == 0 }
@@ -113,10 +113,10 @@ package struct Scope: Sendable, Hashable {
 
   package func contains(_ name: Name) -> Bool { held & name.bit != 0 }
 
-  /// The names separated by spaces, as responses and tokens carry them.
+  /// The names of the scope, separated by spaces, as in responses and tokens.
   package var text: String { Self.texts[Int(held)] }
 
-  /// The text of each possible scope.
+  /// The text of each possible scope, by its bits.
   private static let texts = (0..<(UInt8(1) << Name.allCases.count)).map { held in
     Name.allCases.filter { held & $0.bit != 0 }.map(\.rawValue).joined(separator: " ")
   }

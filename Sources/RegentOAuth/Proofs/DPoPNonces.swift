@@ -19,10 +19,10 @@ package struct DPoPNonces: Sendable {
   ///   nonces.
   package init(_ key: HMACKey) { self.key = key }
 
-  /// The nonce to issue now.
+  /// The nonce that the service issues now.
   package func current(at now: Uptime) -> String { nonce(of: Self.number(now)) }
 
-  /// Whether the nonce was issued in this period or in the previous one.
+  /// Whether the service issued the nonce in this five-minute period or in the previous one.
   package func isValid(_ text: String, at now: Uptime) -> Bool {
     let number = Self.number(now)
     let given = Array(text.utf8)
@@ -31,7 +31,7 @@ package struct DPoPNonces: Sendable {
     return isCurrent || isEarlier
   }
 
-  /// Checks that a proof is recent: by its nonce if it has one, and by its `iat` otherwise.
+  /// Checks that a DPoP proof is recent: by its nonce if it has one, and by its `iat` otherwise.
   ///
   /// - Throws: `use_dpop_nonce` if the nonce is not valid, or if there is none and `iat` is more than a minute from the
   ///   wall clock. The error is not `invalid_dpop_proof`, because a box without a correct clock can only recover by

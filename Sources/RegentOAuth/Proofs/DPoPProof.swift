@@ -5,19 +5,19 @@ package import RegentPairing
 
 /// A DPoP proof (RFC 9449): a JWT that shows that the sender of a request has a private key.
 ///
-/// It is signed for one method and one address, at one time.
+/// The proof is signed for one method and one URL, at one time.
 ///
 /// The initializer does checks 2 to 9 and 12 of §4.3, which need only the request. The caller checks that there is one
 /// `DPoP` header, and that an access token is bound to this key. ``DPoPReplay`` checks that the proof was not used
 /// before.
 package struct DPoPProof: Sendable, Hashable {
-  /// The request that a proof must be for.
+  /// The request for which a proof must have been made.
   package struct Request: Sendable, Hashable {
     package let method: String
     package let target: ProofTarget
     /// The access token of the request, if it has one.
     ///
-    /// The proof must contain its hash (`ath`).
+    /// The proof must contain the token's hash (`ath`).
     package let accessToken: String?
 
     package init(method: String, target: ProofTarget, accessToken: String? = nil) {
@@ -35,18 +35,18 @@ package struct DPoPProof: Sendable, Hashable {
   /// How far `iat` may be from the service's clock when the proof has no nonce.
   package static let window: Duration = .seconds(60)
 
-  /// The key's thumbprint (RFC 7638), to which codes and tokens are bound.
+  /// The thumbprint of the proof's key (RFC 7638), to which codes and tokens are bound.
   package let thumbprint: String
   /// What the service stores to detect a replay: a hash of key, method, address and `jti`.
   ///
   /// It is hashed because a client may send a `jti` of any length.
   package let fingerprint: [UInt8]
-  /// The `iat` claim.
+  /// When the client made the proof (the `iat` claim).
   package let made: Instant
   /// The service's nonce that the proof repeats, if any.
   package let nonce: String?
 
-  /// Parses and checks a proof.
+  /// Parses and checks a DPoP proof.
   ///
   /// - Throws: `invalid_dpop_proof` with a sentence that names the failed check.
   package init(_ text: String, for request: Request) throws(OAuthError) {
@@ -91,9 +91,9 @@ package struct DPoPProof: Sendable, Hashable {
     fingerprint = SHA256.hash(remembered.bytes)
   }
 
-  /// Creates a proof.
+  /// Creates a DPoP proof.
   ///
-  /// The box uses this.
+  /// The box uses this for its requests.
   package static func make(
     for request: Request, with key: SigningKey, nonce: String?, at now: Instant
   ) throws(KeyError) -> String {

@@ -14,12 +14,12 @@ package struct ForgottenProofs: Sendable {
   private let start: Uptime
   /// Proofs with an `iat` up to this time may have been used before.
   private var floor: Instant
-  /// The latest `iat` of an accepted proof.
+  /// The latest `iat` of a proof that was accepted.
   private var newest: Instant
   /// The reading of both clocks at which the wall clock was furthest ahead of the boot clock.
   private var latest: (wall: Instant, boot: Uptime)
 
-  /// Call this when the process starts.
+  /// Records both clocks at the start of the process, when this must be called.
   package init(wall: Instant, boot: Uptime) {
     start = boot
     floor = wall + DPoPProof.window
@@ -29,7 +29,7 @@ package struct ForgottenProofs: Sendable {
 
   /// Whether the proof may have been used before.
   ///
-  /// If not, its `iat` is recorded.
+  /// If not, the `iat` of the proof is recorded.
   package mutating func has(_ proof: DPoPProof, wall: Instant, boot: Uptime) -> Bool {
     let expected = latest.wall + boot.since(latest.boot)
     if wall < expected - Self.correction { floor = max(floor, newest) }

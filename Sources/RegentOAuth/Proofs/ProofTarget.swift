@@ -1,8 +1,10 @@
 internal import RegentHTTPCodec
 
-/// The URL that a proof is for, without query and fragment, in normalized form (RFC 3986 §6.2.2 and §6.2.3).
+/// The URL for which a DPoP proof was made, without query and fragment, in normalized form (RFC 3986 §6.2.2 and
+/// §6.2.3).
 ///
-/// Proofs are compared and stored by this form. Otherwise a proof could be replayed once for each spelling of its URL.
+/// Proofs are compared and stored with the normalized URL. Otherwise a proof could be replayed once for each spelling
+/// of its URL.
 package struct ProofTarget: Sendable, Hashable {
   package let text: String
 
@@ -14,7 +16,7 @@ package struct ProofTarget: Sendable, Hashable {
     text = parsed.origin + Self.withoutDots(Self.plain(parsed.path))
   }
 
-  /// Decodes escapes of unreserved characters, and writes all other escapes in upper case.
+  /// Decodes percent-escapes of unreserved characters in a path, and writes all other escapes in upper case.
   private static func plain(_ path: String) -> [UInt8] {
     let bytes = Array(path.utf8)
     var result: [UInt8] = []
@@ -40,7 +42,7 @@ package struct ProofTarget: Sendable, Hashable {
     return result
   }
 
-  /// Removes the segments `.` and `..` (RFC 3986 §5.2.4).
+  /// Removes the segments `.` and `..` from a path (RFC 3986 §5.2.4).
   private static func withoutDots(_ path: [UInt8]) -> String {
     var kept: [ArraySlice<UInt8>] = []
     let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()

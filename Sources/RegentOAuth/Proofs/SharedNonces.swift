@@ -10,25 +10,26 @@ package import RegentPairing
 /// repeat, a node neither issues nor accepts shared nonces; it uses its own ``DPoPNonces``, which depend on the boot
 /// clock of one process.
 package struct SharedNonces: Sendable {
-  /// The tolerated clock skew between two nodes.
+  /// The difference between the clocks of two nodes that is tolerated.
   package static let skew: Duration = .seconds(60)
 
   private let key: HMACKey
   /// The latest wall-clock time that this node has seen.
   private var latest: Instant?
-  /// Periods up to this number may repeat: this node, or its process before a restart, may have been in them already.
+  /// Five-minute periods up to this number may repeat: this node, or its process before a restart, may have been in
+  /// them already.
   private var floor: Int64 = .min
 
   /// - Parameter key: the same on all nodes and after restarts.
   package init(_ key: HMACKey) { self.key = key }
 
-  /// The nonce to issue now, or `nil` in a period that may repeat.
+  /// The shared nonce that this node issues now, or `nil` in a period that may repeat.
   package mutating func current(at now: Instant) -> String? {
     let number = look(at: now)
     return number > floor ? nonce(of: number) : nil
   }
 
-  /// Whether a node issued the nonce in this period or in the previous one.
+  /// Whether a node issued the nonce in this five-minute period or in the previous one.
   package mutating func isValid(_ text: String, at now: Instant) -> Bool {
     guard look(at: now) > floor else { return false }
     let given = Array(text.utf8)
@@ -42,7 +43,7 @@ package struct SharedNonces: Sendable {
   private mutating func look(at now: Instant) -> Int64 {
     let number = Self.number(now)
     guard let last = latest else {
-      // The previous process may have accepted proofs in this period.
+      // The process that ran before a restart may have accepted proofs in this period.
       (latest, floor) = (now, number)
       return number
     }

@@ -6,24 +6,24 @@ package import RegentPairing
 ///
 /// Nothing is verified yet.
 package enum ClientAuthentication: Sendable, Hashable {
-  /// Only a client id, as public clients send.
+  /// The request has only a client id, as public clients send.
   ///
   /// `isBasic` if it came in the `Authorization` header with an empty password, which is how oidc-agent 4.2.6 marks a
   /// public client.
   case name(ClientID, isBasic: Bool)
-  /// A client id and a secret, in the header or in the body.
+  /// The request has a client id and a secret, in the header or in the body.
   case secret(ClientID, String, isBasic: Bool)
-  /// A signed assertion (RFC 7523), with the client id if the body also contains it.
+  /// The request has a signed assertion (RFC 7523), and the client id if the body also contains it.
   case assertion(String, ClientID?)
 
   /// The only supported `client_assertion_type`.
   package static let assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-  /// The longest secret that is compared, in bytes.
+  /// The longest client secret that is compared, in bytes.
   ///
   /// The service creates secrets of 43 bytes.
   private static let longestSecret = 256
 
-  /// Reads the credentials from the `Authorization` header and the body.
+  /// Reads the client's credentials from the `Authorization` header and the body.
   ///
   /// A request must use one method only (RFC 6749 §2.3). The same `client_id` in the body as in the header is allowed.
   package init(authorization: String?, _ parameters: OAuthParameters) throws(OAuthError) {
@@ -93,7 +93,7 @@ package enum ClientAuthentication: Sendable, Hashable {
 
   /// Reads a Basic header, whose user name and password are form-encoded (RFC 6749 §2.3.1).
   ///
-  /// Clients that do not encode them also work, because client ids and secrets of this service contain only letters,
+  /// Clients that send both unencoded also work, because client ids and secrets of this service contain only letters,
   /// digits, `_` and `-`.
   private static func basic(_ header: String) throws(OAuthError) -> (id: String, secret: String) {
     let words = header.split(separator: " ", maxSplits: 1)

@@ -31,7 +31,7 @@ package struct OAuthParameters: Sendable {
     return false
   }
 
-  /// The value of a parameter, or `nil` if it is missing or empty.
+  /// The value of the parameter with this name, or `nil` if it is missing or empty.
   package subscript(name: String) -> String? {
     for parameter in form.all where parameter.isNamed(name) && !parameter.value.isEmpty { return parameter.value }
     return nil

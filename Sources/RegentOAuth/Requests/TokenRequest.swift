@@ -1,4 +1,4 @@
-/// A request to the token endpoint.
+/// A request of a client to the token endpoint.
 package enum TokenRequest: Sendable, Hashable {
   /// Redeems the device code of an approved user code (RFC 8628 §3.4).
   case deviceCode(String, verifier: String?)
@@ -44,7 +44,7 @@ package enum TokenRequest: Sendable, Hashable {
 
   /// Whether the byte may occur in a code, token, client id or secret of this service.
   ///
-  /// None of these bytes needs escaping.
+  /// None of the allowed bytes needs escaping in a URL.
   package static func isTokenLetter(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true

@@ -8,14 +8,14 @@ package import RegentJSON
 /// start a program, terminal control sequences and bidirectional overrides.
 package struct DeviceOffer: Sendable, Hashable {
   package let answer: DeviceAuthorizationAnswer
-  /// The address at which the viewer types the code.
+  /// The URL at which the viewer types the code.
   package let address: AbsoluteURL
-  /// The address in the QR code.
+  /// The URL in the QR code.
   package let link: String
 
   /// The longest accepted lifetime of a code, in seconds: a day.
   ///
-  /// A longer one is shortened to it.
+  /// A longer lifetime is shortened to this.
   package static let longestLife: Int64 = 86_400
   private static let longestUserCode = 32
   private static let longestDeviceCode = 4096

@@ -2,7 +2,7 @@ internal import RegentCryptography
 package import RegentHTTPCodec
 package import RegentJSON
 
-/// A response of another OAuth server cannot be used.
+/// The error for a response of another OAuth server that cannot be used.
 ///
 /// The sentence is a fixed text and repeats nothing untrusted of the response.
 package struct ForeignAnswerError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -22,14 +22,14 @@ package struct DiscoveredServer: Sendable, Hashable {
   package let deviceAuthorization: String
   package let token: String
   package let revocation: String?
-  /// How a client with a secret sends it: in the header, unless the server supports only the body.
+  /// How a client sends its secret to the server: in the header, unless the server supports only the body.
   package let secretMethod: ClientMethod
   /// Whether the server supports DPoP with ES256, the algorithm of the box's keys.
   package let hasDPoP: Bool
   /// Whether the server supports long polling for a code (``ServerMetadata/longestWait``).
   package let holdsQuestions: Bool
 
-  /// The longest document that is read, in bytes.
+  /// The longest discovery document that is read, in bytes.
   ///
   /// Keycloak's has 7,000.
   package static let longest = 65_536
@@ -58,17 +58,17 @@ package struct DiscoveredServer: Sendable, Hashable {
     self.token = try Self.callable(token, "token_endpoint", issuer)
     self.revocation =
       if let revocation { try Self.callable(revocation, "revocation_endpoint", issuer) } else { nil }
-    // A server without this list supports the header (RFC 8414 §2).
+    // A server whose document lacks this list supports the header (RFC 8414 §2).
     let knowsHeader = methods?.contains(ClientMethod.basic.rawValue) ?? true
     let knowsBody = methods?.contains(ClientMethod.post.rawValue) ?? false
     secretMethod = !knowsHeader && knowsBody ? .post : .basic
-    // The member's name is not standardized. A value that is not a number counts as "not supported" and does not make
-    // the document invalid.
+    // The name of the member for long polling is not standardized. A value that is not a number counts as "not
+    // supported" and does not make the document invalid.
     holdsQuestions = (object[ServerMetadata.longestWait]?.int64 ?? 0) > 0
     hasDPoP = proofs?.contains(SignatureAlgorithm.es256.rawValue) ?? false
   }
 
-  /// The URLs at which to look for an issuer's document, in order.
+  /// The URLs at which an issuer's discovery document may be, in the order to try.
   ///
   /// Empty if the text cannot be an issuer.
   package static func documents(of issuer: String) -> [String] {
@@ -93,9 +93,9 @@ package struct DiscoveredServer: Sendable, Hashable {
   }
 }
 
-/// Checks addresses that another OAuth server sends.
+/// Checks URLs that another OAuth server sends.
 package enum ForeignAddress {
-  /// The longest accepted address, in bytes.
+  /// The longest accepted URL, in bytes.
   ///
   /// A QR code has little room for more.
   private static let longest = 512

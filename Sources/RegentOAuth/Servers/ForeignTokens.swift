@@ -1,7 +1,7 @@
 package import RegentJSON
 
 extension TokenAnswer {
-  /// The longest accepted access token, in bytes.
+  /// The longest access token of another server that is accepted, in bytes.
   ///
   /// It must fit into a header.
   private static let longest = 16_384

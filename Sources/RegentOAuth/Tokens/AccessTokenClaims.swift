@@ -7,9 +7,9 @@ package struct AccessTokenClaims: Sendable, Hashable {
   package static let type = "at+jwt"
 
   package var issuer: String
-  /// The viewer's pseudonym at this requestor: a keyed hash.
+  /// The viewer's pseudonym at this requestor: a keyed hash of the viewer's id.
   package var subject: String
-  /// The audience: the service itself, or the API that the client was registered for.
+  /// The API for which the token is valid: the service itself, or the API that the client was registered for.
   package var audience: String
   package var client: ClientID
   package var scope: Scope
@@ -38,7 +38,7 @@ package struct AccessTokenClaims: Sendable, Hashable {
   }
 
   package func signed(with key: SigningKey, keyID: String) throws(KeyError) -> String {
-    // Written directly as bytes, because each refresh creates a token.
+    // The JSON is written directly as bytes, because each refresh creates a token.
     let claims = JSONWriter.bytes(capacity: 512) { json in
       json.object { json in
         json.member("iss", issuer)

@@ -2,15 +2,15 @@ package import RegentJSON
 
 /// The device authorization response (RFC 8628 §3.2).
 ///
-/// The service writes it, and a box reads it from any OAuth server.
+/// The service sends it, and a box reads it from any OAuth server.
 package struct DeviceAuthorizationAnswer: Sendable, Hashable {
   package var deviceCode: String
   package var userCode: String
   package var verificationURI: String
   package var verificationURIComplete: String?
-  /// The lifetime of both codes, in seconds.
+  /// The lifetime of the device code and of the user code, in seconds.
   package var lifetime: Int64
-  /// The polling interval, in seconds.
+  /// The interval between polls that the server asks for, in seconds.
   package var interval: Int64
 
   /// The polling interval when the response has none, in seconds (RFC 8628 §3.2).
@@ -38,7 +38,7 @@ package struct DeviceAuthorizationAnswer: Sendable, Hashable {
     return object
   }
 
-  /// Reads a response.
+  /// Reads a device authorization response.
   ///
   /// Some servers write `verification_url`, as an early draft of the RFC did.
   package init(reading object: JSONObject) throws(JSONShapeError) {
@@ -66,7 +66,7 @@ package struct TokenAnswer: Sendable, Hashable {
   package var accessToken: String
   /// The token type: `Bearer`, or `DPoP` if a key must be proved with the token.
   package var kind: String
-  /// The lifetime of the access token in seconds, or `nil` if the server does not say.
+  /// The lifetime of the access token in seconds, or `nil` if the server does not send it.
   package var lifetime: Int64?
   package var refreshToken: String?
   package var scope: String?

@@ -5,7 +5,9 @@ package import RegentPairing
 
 /// The claims of an ID token (OpenID Connect Core §2), which tells the client who signed in.
 package struct IDTokenClaims: Sendable, Hashable {
-  /// Differs from the type of an access token, so that neither is accepted as the other.
+  /// The JWT type of ID tokens.
+  ///
+  /// It differs from the type of access tokens, so that neither is accepted as the other.
   package static let type = "JWT"
 
   package var issuer: String
@@ -15,7 +17,9 @@ package struct IDTokenClaims: Sendable, Hashable {
   package var expires: Instant
   /// The time at which the viewer approved the code.
   package var authenticated: Instant
-  /// The access token of the same response, whose hash becomes `at_hash`.
+  /// The access token of the same response.
+  ///
+  /// Its hash becomes the claim `at_hash`.
   package var accessToken: String
 
   package init(

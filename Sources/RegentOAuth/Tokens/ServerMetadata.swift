@@ -7,11 +7,11 @@ package import RegentJSON
 /// It contains `authorization_endpoint` because MSAL requires it even for the device grant. That endpoint answers
 /// `unsupported_response_type`, and the list of response types is empty.
 package struct ServerMetadata: Sendable, Hashable {
-  /// The public address followed by `/oauth`.
+  /// The service's public URL followed by `/oauth`.
   ///
   /// Clients compare it byte by byte, so it must be spelled the same everywhere.
   package let issuer: String
-  /// Whether clients may register themselves.
+  /// Whether clients may register themselves at the service.
   package let hasRegistration: Bool
 
   package init(issuer: String, hasRegistration: Bool) {
@@ -42,7 +42,8 @@ package struct ServerMetadata: Sendable, Hashable {
 
   package func address(_ endpoint: Endpoint) -> String { issuer + endpoint.rawValue }
 
-  /// The path at which RFC 8414 clients look: the well-known name stands between the host and the issuer's path.
+  /// The path at which clients of RFC 8414 look for the document: the well-known name stands between the host and the
+  /// issuer's path.
   package static func insertedPath(issuerPath: String) -> String {
     "/.well-known/oauth-authorization-server" + issuerPath
   }

@@ -3,12 +3,12 @@
 /// The password is stored separately.
 public struct Account: Hashable, Sendable {
   public let provider: ProviderID
-  /// The name with which the viewer signs in at this provider.
+  /// The viewer's user name at this provider.
   public let name: AccountName
   public var household: HouseholdID?
   /// Whether an operator has locked the account.
   public var isDisabled: Bool
-  /// Metadata about the viewer that apps may read.
+  /// The metadata about the viewer that apps may read.
   public var attributes: AccountAttributes
   /// Whether the viewer may change the password on the phone.
   ///

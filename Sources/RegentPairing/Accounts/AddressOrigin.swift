@@ -1,7 +1,7 @@
 extension String {
   /// The address with its scheme and host in lower case, as browsers write them.
   ///
-  /// The rest is unchanged.
+  /// Path, query and fragment are unchanged.
   package var withLowercaseOrigin: String {
     let end = originEnd
     return String(self[..<end]).asciiLowercased + self[end...]

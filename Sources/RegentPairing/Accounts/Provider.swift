@@ -5,13 +5,13 @@ public struct Provider: Hashable, Sendable {
   public var name: String
   /// How viewers sign in: with an account, or with a temporary pass.
   public var kind: ProviderKind
-  /// The URL of the logo.
+  /// The URL of the provider's logo.
   public var logo: String?
   /// Whether provider pickers list this provider first.
   public var featured: Bool
-  /// How the provider takes part in platform sign-on.
+  /// How the provider takes part in the box's shared account (platform sign-on).
   public var boarding: BoardingStatus
-  /// The provider's id in the platform's own list of providers.
+  /// The provider's id in the list of providers of the box's shared account (the platform).
   public var platformID: String?
   /// Whether the provider's sign-in pages must open in a browser sheet whose contents the app cannot read.
   public var secureSheet: Bool
@@ -52,8 +52,8 @@ public struct Provider: Hashable, Sendable {
 
 /// How a provider signs viewers in.
 ///
-/// To add a kind, follow the compiler's errors: `hasAccounts` above, the admin record (`ProviderRecord`), the row
-/// (`ProvisioningTables`) and `regentctl provider`. The compiler does not find code that tests `hasAccounts` or
+/// To add a kind, follow the compiler's errors: `hasAccounts` above, the admin record (`ProviderRecord`), the database
+/// row (`ProvisioningTables`) and `regentctl provider`. The compiler does not find code that tests `hasAccounts` or
 /// `temporaryPass`; check each such place by hand.
 public enum ProviderKind: Hashable, Sendable {
   /// The viewer has an account with a password, stored by this service.
@@ -62,12 +62,12 @@ public enum ProviderKind: Hashable, Sendable {
   case temporary(TemporaryPassRules)
 }
 
-/// How a provider takes part in the system-wide sign-on of a platform.
+/// How a provider takes part in the box's shared account: one sign-in of the box that all its apps may use.
 public enum BoardingStatus: String, Hashable, Sendable, CaseIterable {
-  /// The provider takes no part.
+  /// The provider does not support the box's shared account.
   case none
-  /// The platform's picker lists the provider, but the viewer signs in by the regular flow.
+  /// The picker for the box's shared account lists the provider, but each app signs in by itself with a code.
   case picker
-  /// The viewer signs in once for the platform, and apps use that sign-in.
+  /// The viewer signs in once for the whole box, and apps use that sign-in.
   case supported
 }

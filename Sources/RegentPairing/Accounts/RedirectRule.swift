@@ -58,9 +58,7 @@ public struct RedirectRule: Sendable {
     return !notFollowed.contains(scheme)
   }
 
-  /// Whether `domain` is one of the requestor's domains.
-  ///
-  /// The protocol's `domain_name` parameter must be one.
+  /// Whether `domain` is one of the requestor's domains, as the protocol's parameter `domain_name` must be.
   public func knows(domain: String) -> Bool {
     domains.contains(domain.asciiLowercased)
   }

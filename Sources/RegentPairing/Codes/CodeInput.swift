@@ -20,9 +20,9 @@ extension RegistrationCode {
   }
 }
 
-/// Why typed text is not a registration code.
+/// The reason why typed text is not a registration code.
 ///
-/// A page can turn each case into a helpful sentence.
+/// A page shows a sentence for each case.
 public enum CodeInputError: Error, Hashable, Sendable {
   case empty
   case tooFewLetters(Int)
@@ -32,7 +32,7 @@ public enum CodeInputError: Error, Hashable, Sendable {
 }
 
 extension CodeInputError: CustomStringConvertible {
-  /// Tells the viewer what is wrong and what to type instead.
+  /// A sentence that tells the viewer what is wrong and what to type.
   public var description: String {
     switch self {
     case .empty: "no code was typed; it is shown on the screen, eight letters"
@@ -64,8 +64,8 @@ extension Unicode.Scalar {
   /// from a web page adds.
   fileprivate var isForgiven: Bool {
     switch value {
-    // Unicode does not class these as punctuation: minus signs, and the long-vowel marks that Japanese keyboards
-    // produce for a dash.
+    // Characters that people type for a dash, although Unicode does not class them as punctuation: minus signs, and the
+    // long-vowel marks that Japanese keyboards produce for a dash.
     case 0x2212, 0x30FC, 0xFF70, 0x02D7, 0x00AD: return true
     case 0x09, 0x0A, 0x0D, 0x20: return true
     default: break

@@ -4,9 +4,9 @@
 /// O as 0. Twelve letters are 60 bits.
 public struct EnrolmentCode: Hashable, Sendable {
   public static let alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-  /// The number of letters that identify the invitation.
+  /// The number of letters at the start of an enrolment code that identify the invitation.
   public static let idLength = 4
-  /// The number of secret letters.
+  /// The number of secret letters at the end of an enrolment code.
   public static let secretLength = 12
   private static let group = 4
 
@@ -43,7 +43,7 @@ public struct EnrolmentCode: Hashable, Sendable {
     self.init(letters: letters)
   }
 
-  /// The form that people read: `XXXX-XXXX-XXXX-XXXX`.
+  /// The enrolment code as people read it: `XXXX-XXXX-XXXX-XXXX`.
   public var display: String {
     let letters = Array((id.text + secret).utf8)
     return stride(from: 0, to: letters.count, by: Self.group).map { start in

@@ -1,14 +1,15 @@
 /// A registration code: eight letters from an alphabet without vowels and look-alike letters.
 ///
 /// Without vowels a code spells no word; without digits a viewer cannot confuse 0 and O. There are 20⁸ = 2.56·10¹⁰
-/// codes (34.6 bits). That is too short to resist guessing by itself: limits on wrong codes and on live codes do.
+/// codes (34.6 bits). That is too short to resist guessing by itself: limits on wrong guesses and on the number of live
+/// codes protect it.
 public struct RegistrationCode: Hashable, Sendable {
   /// The letters in order.
   ///
   /// A letter's position is its digit in ``ordinal``.
   public static let alphabet: [UInt8] = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
 
-  /// For each letter from A to Z its position in ``alphabet``, or -1.
+  /// For each letter from A to Z its index in ``alphabet``, or -1 for a letter that no code has.
   static let places: [Int] = (UInt8(ascii: "A")...UInt8(ascii: "Z")).map {
     alphabet.firstIndex(of: $0) ?? -1
   }
@@ -37,12 +38,12 @@ public struct RegistrationCode: Hashable, Sendable {
     self.ordinal = ordinal
   }
 
-  /// The form in the protocol: eight letters without a dash.
+  /// The code in the protocol: eight letters without a dash.
   public var wire: String {
     String(decoding: letters, as: UTF8.self)
   }
 
-  /// The form that people read: `XXXX-XXXX`.
+  /// The code as people read it: `XXXX-XXXX`.
   public var display: String {
     let letters = letters
     return String(decoding: letters.prefix(4), as: UTF8.self) + "-"
@@ -64,8 +65,6 @@ public struct RegistrationCode: Hashable, Sendable {
 }
 
 extension RegistrationCode: CustomStringConvertible {
-  /// Eight dots.
-  ///
-  /// A reader of the log could use a live code, so logs must not contain one.
+  /// Eight dots in place of the code, because a reader of the log could use a live code.
   public var description: String { "••••-••••" }
 }

@@ -8,7 +8,9 @@ public struct LinkSecret: Hashable, Sendable {
 
   public let text: String
 
-  /// The first 40 bits of a MAC; nil if it has fewer.
+  /// Takes the secret from the first 40 bits of a MAC.
+  ///
+  /// Returns nil if the MAC is shorter.
   public init?(_ mac: [UInt8]) {
     guard mac.count >= 5 else { return nil }
     let number = mac.prefix(5).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -25,11 +27,11 @@ public struct LinkSecret: Hashable, Sendable {
 }
 
 extension LinkSecret: CustomStringConvertible {
-  /// Dots, so that a reader of the log cannot use the link.
+  /// Dots in place of the secret, so that a reader of the log cannot use the link.
   public var description: String { "••••••••" }
 }
 
-/// A code as it stands in a link: `CODE.SECRET`, or `CODE` alone, which counts as typed.
+/// A code as it stands in a link: `CODE.SECRET`, or `CODE` alone, which counts as a typed code.
 public struct ScannedCode: Hashable, Sendable {
   public let code: RegistrationCode
   public let secret: LinkSecret?
@@ -51,6 +53,6 @@ public struct ScannedCode: Hashable, Sendable {
     self.init(try RegistrationCode(typed: String(parts[0])), LinkSecret(parts[1]))
   }
 
-  /// The form in a link: `CODE.SECRET`, or `CODE` without a secret.
+  /// The text for a link: `CODE.SECRET`, or `CODE` without a secret.
   public var text: String { secret.map { "\(code.wire).\($0.text)" } ?? code.wire }
 }

@@ -3,12 +3,12 @@
 /// An announcement is not authenticated: any device on the network can send one. A box trusts a service because of
 /// the enrolment code and TLS.
 public struct ServiceAnnouncement: Hashable, Sendable {
-  /// The DNS-SD service type.
+  /// The DNS-SD service type of the announcement.
   public static let kind = "_regent._tcp"
   /// The version of the TXT record's format (`txtvers`).
   public static let version = "1"
 
-  /// Whether the address is `https`.
+  /// Whether the service's URL starts with `https`.
   public let isEncrypted: Bool
   /// The host in the service's URL, which is also in its certificate.
   ///
@@ -25,7 +25,7 @@ public struct ServiceAnnouncement: Hashable, Sendable {
     self.path = path.isEmpty ? "/" : path
   }
 
-  /// The strings of the TXT record, each `NAME=VALUE`.
+  /// The strings of the announcement's TXT record, each `NAME=VALUE`.
   public var texts: [String] {
     ["txtvers=\(Self.version)", "tls=\(isEncrypted ? 1 : 0)", "host=\(host)", "path=\(path)"]
   }
@@ -50,7 +50,7 @@ public struct ServiceAnnouncement: Hashable, Sendable {
 
   /// The service's URL.
   ///
-  /// It is as untrusted as the announcement: any device on the network may have sent it.
+  /// The URL is as untrusted as the announcement: any device on the network may have sent it.
   public var address: String {
     let isUsual = port == (isEncrypted ? 443 : 80)
     return "http\(isEncrypted ? "s" : "")://\(host)\(isUsual ? "" : ":\(port)")\(path == "/" ? "" : path)"

@@ -2,15 +2,15 @@
 public struct RequestedResource: Hashable, Sendable {
   /// The id exactly as the app sent it.
   ///
-  /// Permits, tokens and responses repeat it.
+  /// Permits (stored authorizations), tokens and responses contain it unchanged.
   public let id: ResourceID
-  /// The name that patterns and line-ups are compared with: the id itself, or the channel title of a Media RSS
-  /// fragment.
+  /// The resource's name, which is compared with patterns and line-ups: the id itself, or the channel title of a Media
+  /// RSS fragment.
   public let name: String
-  /// The parental ratings in the Media RSS fragment.
+  /// The parental ratings in the resource's Media RSS fragment.
   public let ratings: [ParentalRating]
 
-  /// A resource with what was parsed from its id.
+  /// Creates a resource with the name and ratings that were parsed from its id.
   ///
   /// Without `name`, the id is the name.
   public init(_ id: ResourceID, name: String? = nil, ratings: [ParentalRating] = []) {
@@ -22,28 +22,28 @@ public struct RequestedResource: Hashable, Sendable {
 
 /// Which rule allowed a viewer to watch.
 public enum AuthorizationSource: Hashable, Sendable {
-  /// An entitlement rule of the provider.
+  /// An entitlement rule of the provider allowed the resource.
   case entitlement
-  /// The account's line-up contains the channel.
+  /// The resource was allowed because it is a channel in the account's line-up (the channels of its subscription).
   case lineUp
   case temporaryPass
   /// The provider is out of order and an operator has allowed every resource.
   case degradation
 }
 
-/// Why a viewer may not watch.
+/// Why a viewer may not watch a resource.
 public enum AuthorizationDenial: Error, Hashable, Sendable {
-  /// The provider denies it, with an optional message from the provider for the viewer.
+  /// The provider denies the resource, with an optional message for the viewer.
   case provider(message: String?)
   /// The resource is rated above the account's maximum.
   case parentalControls
-  /// The provider is out of order and an operator has denied every resource.
+  /// The provider is out of order, and an operator has denied every resource.
   case degradation
 }
 
 /// The rules of a local provider that apply to one viewer.
 public struct AuthorizationRules: Sendable {
-  /// The operator's switch for a provider that is out of order; nil if it works normally.
+  /// What an operator allows or denies because the provider is out of order; nil if it works normally.
   public var degradation: Degradation?
   /// The viewer's account name, for rules about one account.
   public var account: AccountName?
@@ -51,7 +51,7 @@ public struct AuthorizationRules: Sendable {
   public var household: HouseholdID?
   public var maximumRatings: MaximumRatings
   public var lineUp: LineUp
-  /// All rules of the provider.
+  /// All entitlement rules of the provider.
   ///
   /// Rules about other viewers are ignored.
   public var entitlements: [Entitlement]
@@ -69,7 +69,7 @@ public struct AuthorizationRules: Sendable {
     self.entitlements = entitlements
   }
 
-  /// Whether the viewer may watch.
+  /// Decides whether the viewer may watch a resource.
   ///
   /// A resource that no rule or line-up allows is denied.
   public func decide(_ resource: RequestedResource) throws(AuthorizationDenial)
@@ -77,7 +77,7 @@ public struct AuthorizationRules: Sendable {
   {
     switch degradation {
     case .authorizeNobody: throw .degradation
-    // A viewer who signed in while every viewer was let in has no account, so no rule can be looked up.
+    // A viewer who signed in while an operator let every viewer in has no account, so no rule can be looked up.
     case .authorizeEverybody, .authenticateEverybody: return .degradation
     case nil: break
     }

@@ -20,9 +20,9 @@ public struct Entitlement: Hashable, Sendable {
   }
 }
 
-/// The viewers to whom a rule applies.
+/// The viewers to whom an entitlement rule applies.
 public enum EntitlementScope: Hashable, Sendable {
-  /// All viewers of the provider.
+  /// The rule applies to all viewers of the provider.
   case everybody
   case household(HouseholdID)
   case account(AccountName)
@@ -30,17 +30,17 @@ public enum EntitlementScope: Hashable, Sendable {
 
 public enum EntitlementEffect: Hashable, Sendable {
   case allow
-  /// Denied, with an optional message for the viewer ("not in your package").
+  /// The rule denies the resource, with an optional message for the viewer ("not in your package").
   case deny(message: String?)
 }
 
 extension Sequence where Element == Entitlement {
   /// The rule that decides about a resource for a viewer; nil if no rule applies.
   ///
-  /// The most specific rule wins: first by pattern (more literal characters; at equal length the pattern without
-  /// `*`), then by scope (account, household, everybody). If two such rules differ, the denying one wins. Example: a
-  /// provider denies `ppv-*` to everybody and allows `ppv-7` to the accounts that bought it. An account that is
-  /// allowed `*` is still denied what is denied by name.
+  /// The most specific rule wins: first by pattern (more literal characters; at equal length the pattern without `*`),
+  /// then by scope (account, then household, then all viewers). If two equally specific rules differ, the denying one
+  /// wins. Example: a provider denies `ppv-*` to everybody and allows `ppv-7` to the accounts that bought it. A rule
+  /// that allows `*` to an account does not override a rule that denies one resource by its name.
   public func deciding(
     about resource: String, for account: AccountName?, in household: HouseholdID?
   ) -> Entitlement? {
@@ -58,7 +58,9 @@ extension Entitlement {
     }
   }
 
-  /// The precedence of the rule: tuples are compared element by element, and the larger one wins.
+  /// The precedence of the rule.
+  ///
+  /// The tuples are compared element by element, and the rule with the larger tuple wins.
   fileprivate var weight: (Int, Int, Int, Int) {
     let scopeWeight =
       switch scope {

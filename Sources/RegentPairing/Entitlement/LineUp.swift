@@ -7,9 +7,9 @@ public struct LineUp: Hashable, Sendable {
 
   private let folded: Set<String>
 
-  /// A line-up of channels.
+  /// Creates a line-up from channels.
   ///
-  /// An empty one allows no resource.
+  /// An empty line-up allows no resource.
   public init(_ channels: [String] = []) {
     self.channels = channels
     folded = Set(channels.map { $0.asciiLowercased })

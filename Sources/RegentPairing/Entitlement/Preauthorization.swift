@@ -2,7 +2,7 @@
 ///
 /// The answer is for decorating lists only. Playing needs an authorization.
 public struct PreauthorizationRequest: Hashable, Sendable {
-  /// The number of resources in one request unless the integration sets another limit.
+  /// The number of resources that one preauthorization request may name, unless the integration sets another limit.
   public static let usualLimit = 5
 
   /// The resources in the order of the request.
@@ -10,10 +10,11 @@ public struct PreauthorizationRequest: Hashable, Sendable {
 
   /// Parses the resource names of a request.
   ///
-  /// A single text is a comma-separated list; of several texts each is one name, which may contain commas.
+  /// If `names` has one element, that is a comma-separated list. If it has several, each is one name and may contain
+  /// commas.
   ///
-  /// Empty names are skipped; a repeated name is answered twice. A request over the limit is refused as a whole, as
-  /// the protocol documents, and not answered in part.
+  /// Empty names are skipped. A repeated name is answered twice. A request over the limit is refused as a whole, as the
+  /// protocol documents, and not answered in part.
   public init(names: [String], limit: Int) throws(PreauthorizationRefusal) {
     let isList = names.count == 1
     let parts = isList ? names[0].split(separator: ",").map(\.trimmingSpaces) : names
@@ -33,7 +34,7 @@ public enum PreauthorizationRefusal: Error, Hashable, Sendable {
   case missing
   /// The request has more resources than the integration allows.
   case tooMany(limit: Int)
-  /// A name is too long or has control characters.
+  /// A resource name is too long or has control characters.
   case unreadable
 }
 

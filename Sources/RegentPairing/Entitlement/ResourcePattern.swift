@@ -9,7 +9,7 @@ public struct ResourcePattern: Hashable, Sendable, CustomStringConvertible {
 
   public let text: String
 
-  /// The literal parts of the pattern in order, with a `*` between two of them.
+  /// The literal parts of the pattern in order, with a `*` between each two.
   private let pieces: [[UInt8]]
 
   /// Parses a pattern; nil if it is empty or too long, or has an invalid or unfinished escape.
@@ -37,15 +37,15 @@ public struct ResourcePattern: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { text }
 
-  /// The number of literal bytes.
+  /// The number of literal bytes in the pattern.
   ///
-  /// A pattern with more is more specific.
+  /// A pattern with more of them is more specific.
   public var literalLength: Int { pieces.reduce(0) { $0 + $1.count } }
 
   /// Whether the pattern has no `*`, so that it matches one name only.
   public var isExact: Bool { pieces.count == 1 }
 
-  /// Whether the name matches.
+  /// Whether the resource name matches the pattern.
   ///
   /// Each literal part is searched once from the left, without backtracking, so that no pattern makes matching slow.
   public func matches(_ name: String) -> Bool {
@@ -64,7 +64,7 @@ public struct ResourcePattern: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt8 {
-  /// The byte; if it is an ASCII capital, in lower case.
+  /// This byte in lower case if it is an ASCII capital, otherwise the byte unchanged.
   var asciiLowercased: UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self + 0x20 : self
   }

@@ -8,19 +8,19 @@ public enum PairingEvent: Hashable, Sendable {
   case renew(SessionID)
   /// The viewer went back or signed out, so the claim ends.
   case release(SessionID)
-  /// The viewer approves.
+  /// The viewer approves the code on the phone.
   ///
   /// `picked` is the number that the viewer typed, if the device requires number matching.
   case approve(SessionID, picked: Int?, as: AuthenticationID)
-  /// An operator approves on a viewer's behalf: in any pending state and without number matching.
+  /// An operator approves the code on a viewer's behalf, in any pending state and without number matching.
   case approveByOperator(OperatorName, for: Viewer, as: AuthenticationID)
-  /// The viewer denies.
+  /// The viewer denies the code on the phone.
   case deny(SessionID)
   /// The code is withdrawn.
   ///
   /// An authentication that was already created stays valid.
   case withdraw(WithdrawalReason)
-  /// The device reads the result.
+  /// The device reads the result of the code.
   case deliver
 }
 
@@ -52,33 +52,33 @@ public struct PairingStep: Hashable, Sendable {
 public enum PairingAction: Hashable, Sendable {
   /// Store the authentication, in the same transaction as the state change.
   case createAuthentication(Approval)
-  /// Answer the device's waiting request, after the change is durable.
+  /// Answer the device's long poll, after the change is durable in the database.
   case wakeDevice
-  /// Answer the phone page's waiting request, after the change is durable.
+  /// Answer the phone page's long poll, after the change is durable in the database.
   case wakePhone
 }
 
-/// Why an event was refused.
+/// Why a registration code refuses an event.
 ///
-/// The state is unchanged.
+/// The code's state does not change.
 public enum PairingRefusal: Error, Hashable, Sendable {
-  /// The code has expired.
+  /// The event is refused because the code has expired.
   case expired
-  /// The code was withdrawn.
+  /// The event is refused because the code was withdrawn.
   case withdrawn
-  /// The code was denied.
+  /// The event is refused because the code was denied.
   case denied
   /// The code was already approved.
   ///
   /// A code can be redeemed once.
   case alreadyApproved
-  /// The code is still pending.
+  /// The device asks for the result, but the code is still pending.
   case notApproved
-  /// No session has claimed the code.
+  /// The event needs a claim, but no session has claimed the code.
   case notClaimed
   /// Another session holds the claim, until the given time.
   case claimedByAnother(until: Instant)
-  /// The claim belongs to another session.
+  /// The event needs the claim, but another session holds it.
   case notTheClaimer
   /// This session held the claim, but its lease has expired.
   case leaseLapsed

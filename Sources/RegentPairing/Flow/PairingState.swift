@@ -8,13 +8,13 @@ public enum PairingState: Hashable, Sendable {
   case claimed(ClaimLease)
   /// The viewer approved, and the authentication exists.
   case approved(Approval)
-  /// The device has read its result.
+  /// The device has read the result of the approved code.
   case delivered(Approval, at: Instant)
   /// The viewer denied, or typed a wrong number.
   case denied(Denial)
   /// The code expired before it was approved.
   case expired
-  /// The device, an operator or a newer code withdrew it.
+  /// The device or an operator withdrew the code, or a newer code replaced it.
   case withdrawn
 
   /// Whether the code can still be approved.
@@ -32,7 +32,7 @@ public enum PairingState: Hashable, Sendable {
     }
   }
 
-  /// The state's name without its data.
+  /// The name of the code's state, without the data of that state.
   public var status: PairingStatus {
     switch self {
     case .offered: .offered
@@ -47,7 +47,7 @@ public enum PairingState: Hashable, Sendable {
   }
 }
 
-/// The name of a state, as records, rows, metrics and people see it.
+/// The name of a code's state, as documents, database rows, metrics and people see it.
 public enum PairingStatus: String, Hashable, Sendable, CaseIterable {
   case offered, opened, claimed, approved, delivered, denied, expired, withdrawn
 }
@@ -55,7 +55,7 @@ public enum PairingStatus: String, Hashable, Sendable, CaseIterable {
 /// The person who watches: an account at a provider, or a guest of a temporary provider.
 public struct Viewer: Hashable, Sendable {
   public let provider: ProviderID
-  /// The account; nil for a guest.
+  /// The viewer's account; nil for a guest of a temporary provider.
   public let account: AccountName?
 
   public init(provider: ProviderID, account: AccountName?) {
@@ -93,11 +93,11 @@ public struct ClaimLease: Hashable, Sendable {
   }
 }
 
-/// Who approved a code.
+/// The actor that approved a code.
 public enum Approver: Hashable, Sendable {
-  /// The phone's browser session that held the claim.
+  /// The code was approved in the phone's browser session that held the claim.
   case session(SessionID)
-  /// An operator, through the admin socket.
+  /// An operator approved the code through the admin socket.
   case `operator`(OperatorName)
 }
 
@@ -123,7 +123,7 @@ public struct Approval: Hashable, Sendable {
 /// The denial of a code.
 public struct Denial: Hashable, Sendable {
   public enum Reason: String, Hashable, Sendable, CaseIterable {
-    /// The viewer pressed "deny".
+    /// The viewer pressed "deny" on the phone.
     case viewer
     /// The viewer typed a number other than the box's: by mistake, or because they cannot see the screen and guess.
     case wrongNumber

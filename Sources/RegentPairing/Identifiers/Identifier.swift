@@ -1,11 +1,12 @@
-/// A checked name or id with a type of its own, so that the compiler refuses one kind where another is expected.
+/// A checked name or id with a type of its own, so that the compiler refuses one kind of identifier where another is
+/// expected.
 ///
 /// ``init(_:)`` is the only way to create one. So its text is never empty, never over the length limit, and has no
 /// characters that could break a header, a log line or a row.
 public struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomStringConvertible {
   public let text: String
 
-  /// Checks the text; nil if its kind does not allow it.
+  /// Checks the text of an identifier; nil if the kind of identifier does not allow the text.
   public init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Kind.longest else { return nil }
     guard Kind.allowsAll(of: text) else { return nil }
@@ -18,8 +19,8 @@ public struct Identifier<Kind: IdentifierKind>: Hashable, Sendable, CustomString
 extension Identifier {
   /// Compares byte by byte.
   ///
-  /// Swift treats `é` as one character and as two characters as equal; the store treats them as two names. A rule for
-  /// one account must not apply to the other.
+  /// Swift treats `é` as one character and as two characters as equal, but the database treats them as two names. A
+  /// rule for one account must not apply to the other account.
   public static func == (left: Self, right: Self) -> Bool {
     left.text == right.text
       && (Kind.hasOneSpelling || left.text.utf8.elementsEqual(right.text.utf8))
@@ -27,9 +28,7 @@ extension Identifier {
 }
 
 extension Identifier: Comparable {
-  /// Orders by the bytes of the text.
-  ///
-  /// Listings use this order.
+  /// Orders identifiers by the bytes of their text, as listings do.
   public static func < (left: Self, right: Self) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
@@ -37,13 +36,13 @@ extension Identifier: Comparable {
 
 /// The length and the characters that one kind of identifier may have.
 public protocol IdentifierKind: Sendable {
-  /// The maximum length in UTF-8 bytes.
+  /// The maximum length of an identifier of this kind, in UTF-8 bytes.
   static var longest: Int { get }
   /// Whether an identifier of this kind may contain the character.
   static func allows(_ scalar: Unicode.Scalar) -> Bool
   /// Whether all characters of the text are allowed.
   ///
-  /// A kind may implement this faster than character by character.
+  /// A kind of identifier may implement this faster than character by character.
   static func allowsAll(of text: String) -> Bool
   /// Whether equal strings of this kind always have equal bytes, as ASCII strings have.
   static var hasOneSpelling: Bool { get }

@@ -24,7 +24,7 @@ public typealias AuthenticationID = Identifier<Names.Authentication>
 public typealias SessionID = Identifier<Names.Session>
 /// The id of an entitlement rule.
 public typealias EntitlementID = Identifier<Names.Entitlement>
-/// The name of a profile of an integration.
+/// The name of a profile, a set of lifetimes and limits of an integration.
 ///
 /// The app chooses the profile.
 public typealias ProfileName = Identifier<Names.Profile>
@@ -34,13 +34,13 @@ public typealias StatementID = Identifier<Names.Statement>
 public typealias EnrolmentID = Identifier<Names.Enrolment>
 /// The id of a client that registered with a software statement, or of an OAuth client.
 public typealias ClientID = Identifier<Names.Client>
-/// The id of a box that holds a platform account for its apps.
+/// The id of a box that holds an account for all its apps (a platform account).
 public typealias BoxID = Identifier<Names.Box>
-/// The id of what a viewer granted an OAuth client on one device.
+/// The id of an OAuth grant: what a viewer allowed one OAuth client on one device.
 public typealias GrantID = Identifier<Names.Grant>
 /// The id of a key that signs media tokens.
 public typealias SigningKeyID = Identifier<Names.SigningKey>
-/// The name of one of several services on one shared database.
+/// The name of one node, one of several processes of the service with a shared database.
 public typealias NodeID = Identifier<Names.Node>
 
 extension NodeID {
@@ -89,12 +89,12 @@ public enum Names {
   }
 
   public enum Resource: IdentifierKind {
-    /// The maximum length, 8 KiB.
+    /// The maximum length of a resource id, 8 KiB.
     ///
     /// A Media RSS fragment with a few ratings takes 1 to 2 KiB.
     public static var longest: Int { 8192 }
 
-    /// Allows everything but control characters.
+    /// Allows all characters but control characters in a resource id.
     ///
     /// XML fragments may contain line ends and tabs.
     public static func allows(_ scalar: Unicode.Scalar) -> Bool {

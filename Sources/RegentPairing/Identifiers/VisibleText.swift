@@ -1,7 +1,7 @@
 /// Tells text that a reader can see from invisible characters.
 ///
-/// A client could choose a name of invisible characters. The page that says which app asks for access would then seem
-/// to name none.
+/// A client could choose a name of invisible characters. The page that names the app which asks for access would then
+/// show an empty name.
 public enum VisibleText {
   /// Whether the character is invisible and not a space: control, format, filler and unassigned characters.
   public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {

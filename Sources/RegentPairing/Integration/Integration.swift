@@ -5,11 +5,11 @@ public struct Integration: Hashable, Sendable {
   public let provider: ProviderID
   /// Whether the integration is switched on.
   public var enabled: Bool
-  /// Whether apps may sign in with the box's platform account.
+  /// Whether apps may sign in with the box's shared account (the platform account).
   public var singleSignOn: Bool
-  /// Lifetimes and limits for apps that ask for no profile.
+  /// The lifetimes and limits for apps that ask for no profile.
   public var settings: IntegrationSettings
-  /// Different lifetimes and limits for apps that ask for a profile by its name.
+  /// The lifetimes and limits for apps that ask for a profile by its name.
   public var profiles: [ProfileName: IntegrationProfile]
   /// What an operator allows while the provider is out of order; nil in normal operation.
   public var degradation: Degradation?
@@ -45,7 +45,7 @@ public struct IntegrationSettings: Hashable, Sendable {
   ///
   /// The default is 30 days.
   public var authenticationLifetime: Duration
-  /// How long a permit is valid.
+  /// How long a permit (the stored authorization of one resource) is valid.
   ///
   /// The default is 24 hours.
   public var authorizationLifetime: Duration
@@ -65,7 +65,7 @@ public struct IntegrationSettings: Hashable, Sendable {
   }
 }
 
-/// The settings that one profile changes.
+/// The lifetimes and limits that one profile changes.
 ///
 /// A nil value keeps the integration's own setting.
 public struct IntegrationProfile: Hashable, Sendable {

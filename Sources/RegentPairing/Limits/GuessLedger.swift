@@ -15,7 +15,7 @@
 /// When the ledger is full, a source that cannot be remembered uses a shared place, so filling the ledger gives no
 /// free tries.
 public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
-  /// The number of shared places.
+  /// The number of places that sources without failures share while too many wrong codes come from all sources.
   private static var crowd: Int { 32 }
   /// The number of counters for IPv6 networks.
   ///
@@ -54,9 +54,9 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     self.capacity = max(capacity, 1)
   }
 
-  /// Whether a code from this source may be checked.
+  /// Decides whether a registration code from this source may be checked.
   ///
-  /// Call it before looking the code up.
+  /// Call this before looking the code up.
   public func verdict(source: SourceKey, account: Account?, browser: Int? = nil, at now: Uptime) -> RateVerdict {
     let (budgetOfSource, budgetOfAccount) = (sources[source], account.flatMap { accounts[$0] })
     let isHeldUpBySource = account == nil || ofSource == each
@@ -70,17 +70,18 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     guard known.allSatisfy({ $0.isClean(each, at: now) }) else {
       return .over(retryAfter: everybody.blocked(all, at: now) ?? all.span)
     }
-    // Only the provider creates accounts, so an attacker does not have thousands of them.
+    // A wrong code from a signed-in account needs no shared place. Only the provider creates accounts, so an attacker
+    // does not have thousands of them.
     if account != nil, accounts.count < capacity { return .within }
     guard let wait = crowd[place(of: source)].blocked(shared, at: now) else { return .within }
     return .over(retryAfter: wait)
   }
 
-  /// Counts a wrong code, which may have been tried some time ago.
+  /// Counts a wrong code, also one that was tried some time ago.
   ///
-  /// The same `mark` counts once within a window.
+  /// Within a time window, only one wrong code with the same `mark` is counted.
   ///
-  /// - Returns: whether it was counted.
+  /// - Returns: whether the wrong code was counted.
   @discardableResult
   public mutating func wrong(
     source: SourceKey, account: Account?, browser: Int? = nil, mark: Int? = nil, at now: Uptime
@@ -106,7 +107,7 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// Whether a source without failures must use a shared place now.
+  /// Whether a source without failures may only use one of the shared places now.
   private func isCrowded(_ source: SourceKey, at now: Uptime) -> Bool {
     if everybody.blocked(all, at: now) != nil { return true }
     if sources.count >= capacity, sources[source] == nil { return true }
@@ -114,8 +115,8 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
       && networks[counter(of: source)]?.blocked(ofNetwork, at: now) != nil
   }
 
-  /// Swift's hash has a random seed in each process, so an attacker cannot choose a network that shares another's
-  /// place.
+  /// Swift's hash has a random seed in each process, so an attacker cannot choose a network whose counter another
+  /// network uses.
   private func place(of source: SourceKey) -> Int {
     Int(UInt(bitPattern: source.network.hashValue) % UInt(Self.crowd))
   }
@@ -124,11 +125,11 @@ public struct GuessLedger<Account: Hashable & Sendable>: Sendable {
     Int(UInt(bitPattern: source.network.hashValue) % UInt(Self.networks))
   }
 
-  /// Removes sources, accounts and browsers without failures in their window.
+  /// Removes sources, accounts and browsers without failures in their time window.
   ///
-  /// Entries that still count stay even if the ledger is full: removing one would free a blocked source. It runs at
-  /// most once in ten seconds, because an attacker who keeps the ledger full could otherwise cause 100,000 steps with
-  /// each guess.
+  /// Entries that still count stay even if the ledger is full: removing one would free a blocked source. The removal
+  /// runs at most once in ten seconds, because an attacker who keeps the ledger full could otherwise cause 100,000
+  /// steps with each guess.
   private mutating func makeRoom(at now: Uptime) {
     guard max(sources.count, accounts.count, browsers.count) >= capacity, now >= nextSweep else { return }
     nextSweep = now + .seconds(10)

@@ -1,11 +1,11 @@
 /// The failed sign-ins of one account or source, as a store counts them.
 public struct LoginFailures: Hashable, Sendable {
-  /// The number of failures.
+  /// The number of failed sign-ins.
   ///
-  /// For an account it starts again after a right password; for accounts and sources after ``LoginThrottle/memory``
-  /// without a failure.
+  /// For an account the count starts again after a right password. For accounts and sources it starts again after
+  /// ``LoginThrottle/memory`` without a failure.
   public let count: Int
-  /// The time of the last failure.
+  /// The time of the last failed sign-in.
   public let last: Instant
 
   public init(count: Int, last: Instant) {
@@ -16,9 +16,9 @@ public struct LoginFailures: Hashable, Sendable {
 
 /// A sign-in try that is counted as a failure before the password is checked, so that parallel tries are limited too.
 public struct LoginTry: Hashable, Sendable {
-  /// The failures before this try.
+  /// The failures that were stored before this try.
   public let before: LoginFailures?
-  /// The failures with this try, as stored while the password is checked.
+  /// The failures including this try, as stored while the password is checked.
   public let after: LoginFailures
 
   public init(before: LoginFailures?, after: LoginFailures) {
@@ -43,9 +43,9 @@ public enum LoginThrottle {
 
   /// The maximum number of accounts and sources whose failures are stored.
   ///
-  /// Without it, an attacker with many addresses could add a row with each password, and a row stays for a day.
+  /// Without this limit, an attacker with many addresses could add a row with each password, and a row stays for a day.
   public static let remembered = 300_000
-  /// The maximum number of failures with which a newly counted account or source starts.
+  /// The maximum number of failures with which an account or source starts that has no row of its own yet.
   private static let mostInherited = 100
 
   /// The failures with which an account or source that has no row of its own starts.
@@ -61,25 +61,26 @@ public enum LoginThrottle {
 
   /// How long to wait before the password may be checked; nil if it may be checked now.
   ///
-  /// Pauses begin after `free` failures. A network address has a higher value than an account, because it can be many
-  /// households.
+  /// Pauses begin after `free` failures. Callers pass a higher `free` for a network address than for an account,
+  /// because many households can share an address.
   public static func pause(after failures: LoginFailures?, free: Int = LoginThrottle.free, at now: Instant) -> Duration?
   {
     guard let failures, failures.count >= free else { return nil }
-    // The failure was counted while the clock was ahead. Honouring its time would block each try until that time
+    // The failure was counted while the clock was ahead. If its time counted, each try would be refused until that time
     // comes.
     guard failures.last <= now + longestPause else { return nil }
     let doublings = min(failures.count - free, 20)
     let pause = min(Duration.seconds(1 << doublings), longestPause)
     let left = (failures.last + pause).since(now)
-    // If the clock was set back since, the rest could be hours instead of seconds, so it is limited to the pause
-    // itself.
+    // If the clock was set back since the failure, the remaining wait could be hours, so it is limited to the length of
+    // the pause.
     return left > .zero ? min(left, pause) : nil
   }
 
-  /// The failures after a counted try turned out not to be a failure; nil if none are left.
+  /// Removes a counted try that turned out not to be a failure, and returns the remaining failures; nil if none are
+  /// left.
   ///
-  /// Failures that other tries added meanwhile stay, and so does the time of the last one.
+  /// Failures that other tries added in the meantime stay, and so does the time of the last one.
   public static func givingBack(_ counted: LoginTry, from failures: LoginFailures?) -> LoginFailures? {
     guard let failures, failures != counted.after else { return failures == nil ? nil : counted.before }
     return failures.count > 1 ? LoginFailures(count: failures.count - 1, last: failures.last) : nil

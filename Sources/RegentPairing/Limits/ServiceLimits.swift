@@ -1,40 +1,42 @@
 /// The limits of a service that an operator can set, with their defaults.
 public struct ServiceLimits: Hashable, Sendable {
-  /// Requests of one device.
+  /// The rate limit for the requests of one device.
   public var device: RateLimit = .device
-  /// Requests of one source.
+  /// The rate limit for the requests of one source (an IPv4 address or IPv6 /64).
   ///
-  /// There is no limit by default, because many devices can share one address.
+  /// There is none by default, because many devices can share one address.
   public var source: RateLimit?
-  /// New guests and apps of one source at one requestor.
+  /// The rate limit for new guests and new apps of one source (network address) at one requestor.
   ///
-  /// Each adds a row, and an attacker can invent device ids.
+  /// Each guest or app adds a row, and an attacker can invent device ids.
   public var newcomers: RateLimit = .newcomers
-  /// New permits of one account.
+  /// The rate limit for new permits of one account.
   ///
-  /// Each adds a row, and an attacker can invent resource names.
+  /// A permit is the stored authorization of one resource.
+  ///
+  /// Each permit adds a row, and an attacker can invent resource names.
   public var permits: RateLimit = .permits
-  /// How many sign-ins one account may have.
+  /// How many devices may be signed in with one account.
   ///
   /// An attacker can invent device ids.
   public var signInsOfAccount = 100
-  /// New codes of one requestor from one network address; nil is no limit.
+  /// The rate limit for new codes of one requestor from one network address; nil is no limit.
   ///
-  /// A building full of boxes may have one address.
+  /// All boxes of a building may share one address.
   public var newCodes: RateLimit?
-  /// New codes with which one device replaces its own.
+  /// The rate limit for new codes with which one device replaces its own code.
   public var replacements: RateLimit = .replacements
-  /// Wrong codes of one source and of one account.
+  /// The limit for wrong codes of one source (network address) and of one account.
   ///
-  /// For codes that an app tries, of one source at one requestor.
+  /// If apps try the codes, the limit counts per source and requestor.
   public var wrongCodes: FailureLimit = .wrongCodes
-  /// Wrong codes of all sources together.
+  /// The limit for wrong codes of all sources together.
   public var allWrongCodes: FailureLimit = .allWrongCodes
-  /// How many nonces are remembered for one key.
+  /// How many nonces (single-use values of signed requests) are remembered for one key.
   public var nonces = ReplayWindow.usualCapacity
   /// How many codes can be live at one time.
   ///
-  /// With more, a guess would be more likely to hit one.
+  /// If more codes were live, a guess would be more likely to hit one.
   public var liveCodes = 100_000
 
   public init() {}

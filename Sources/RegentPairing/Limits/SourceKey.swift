@@ -5,13 +5,13 @@ public struct SourceKey: Hashable, Sendable {
   private let bits: UInt64
   private let isVersion6: Bool
 
-  /// The key of an address given as its 4 or 16 bytes in network byte order.
+  /// Creates the key of an address from the address's 4 or 16 bytes in network byte order.
   public init?(address: [UInt8]) {
     switch address.count {
     case 4:
       self.init(bytes: address[...], isVersion6: false)
     case 16:
-      // ::ffff:a.b.c.d is an IPv4 peer on a socket that accepts both versions.
+      // An address `::ffff:a.b.c.d` is an IPv4 client on a socket that accepts both versions.
       let mapped =
         address.prefix(10).allSatisfy { $0 == 0 } && address[10] == 0xFF && address[11] == 0xFF
       if mapped {
@@ -24,19 +24,21 @@ public struct SourceKey: Hashable, Sendable {
     }
   }
 
-  /// Whether this is an IPv6 /64, of which one subscriber can have many.
+  /// Whether this is an IPv6 /64.
+  ///
+  /// One subscriber can have many of these networks.
   var hasSubnetworks: Bool { isVersion6 }
 
-  /// The larger network, which one subscriber or one hosting customer may own as a whole: the IPv6 /48 or the IPv4
-  /// /24.
+  /// The larger network around this address, which one subscriber or one hosting customer may own as a whole: the IPv6
+  /// /48 or the IPv4 /24.
   public var network: SourceKey { SourceKey(bits: isVersion6 ? bits >> 16 : bits >> 8, isVersion6: isVersion6) }
 
-  /// The text under which the key is stored, such as `4:c0000201` or `6:20010db800010002`.
+  /// The text under which this key is stored, such as `4:c0000201` or `6:20010db800010002`.
   public var text: String {
     (isVersion6 ? "6:" : "4:") + String(bits, radix: 16)
   }
 
-  /// Parses the stored text.
+  /// Parses the stored text of a key.
   public init?(text: String) {
     guard let bits = UInt64(text.dropFirst(2), radix: 16) else { return nil }
     switch text.prefix(2) {

@@ -2,7 +2,7 @@
 public struct MaximumRatings: Hashable, Sendable {
   public let ratings: [ParentalRating]
 
-  /// Maximum ratings.
+  /// Creates the maximum ratings of an account.
   ///
   /// Without any, the account may watch everything.
   public init(_ ratings: [ParentalRating] = []) {
@@ -13,9 +13,9 @@ public struct MaximumRatings: Hashable, Sendable {
   ///
   /// A rating above the account's maximum denies it.
   ///
-  /// If no rating of the resource can be compared with the maximum, the answer is no: otherwise an unknown scheme
-  /// would switch parental controls off. A resource without ratings is allowed, and an account without a maximum may
-  /// watch everything.
+  /// If no rating of the resource can be compared with a maximum, the resource is denied. Otherwise a rating in an
+  /// unknown scheme would switch parental controls off. A resource without ratings is allowed, and an account without a
+  /// maximum may watch everything.
   public func allow(_ resource: [ParentalRating]) -> Bool {
     guard !ratings.isEmpty, !resource.isEmpty else { return true }
     let verdicts = resource.map(verdict)
@@ -42,10 +42,10 @@ public struct MaximumRatings: Hashable, Sendable {
 extension ParentalRating {
   /// Whether the rating is at most `maximum`, which has the same scheme.
   ///
-  /// A value that the scheme does not define is not.
+  /// A value that the scheme does not define counts as too high.
   fileprivate func isWithin(_ maximum: ParentalRating) -> Bool {
     if let limit = maximum.rank { return rank.map { $0 <= limit } ?? false }
-    // The scheme has no order, so only the same rating is allowed.
+    // The scheme defines no order of ratings, so only the same rating is allowed.
     return maximum.value == value
   }
 }

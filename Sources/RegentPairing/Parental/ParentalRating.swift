@@ -11,11 +11,11 @@ public struct ParentalRating: Hashable, Sendable {
 }
 
 public enum RatingScheme: Hashable, Sendable {
-  /// Films in the United States: G, PG, PG-13, R, NC-17.
+  /// The scheme for films in the United States: G, PG, PG-13, R, NC-17.
   case mpaa
-  /// Television in the United States: TV-Y to TV-MA.
+  /// The scheme for television in the United States: TV-Y to TV-MA.
   case vchip
-  /// The scheme that Media RSS defines: nonadult, adult.
+  /// The scheme that Media RSS defines, with two ratings: nonadult and adult.
   case simple
   /// Any other scheme, by its name.
   ///
@@ -35,14 +35,14 @@ public enum RatingScheme: Hashable, Sendable {
     }
   }
 
-  /// The scheme's name in the user metadata.
+  /// The rating scheme's name, as the user metadata contains it.
   public var name: String {
     switch self {
     case .mpaa: "MPAA"
     case .vchip: "VCHIP"
     case .simple: "SIMPLE"
-    // `URL` is not a rating scheme but the address of the page that manages ratings. The protocol spells it in
-    // capitals.
+    // `URL` is not a rating scheme. It is the key for the address of the page that manages ratings, which the protocol
+    // spells in capitals.
     case .other("url"): "URL"
     case .other(let name): name
     }
@@ -50,7 +50,8 @@ public enum RatingScheme: Hashable, Sendable {
 }
 
 extension ParentalRating {
-  /// The rating's position in its scheme, higher for older viewers; nil if the scheme does not define the value.
+  /// The rating's position in the order of its scheme, higher for ratings of older viewers; nil if the scheme does not
+  /// define the value.
   var rank: Int? {
     switch scheme {
     case .mpaa: Self.mpaa.firstIndex(of: folded)
@@ -60,14 +61,14 @@ extension ParentalRating {
     }
   }
 
-  /// The minimum age of viewers, with which ratings of different schemes are compared; nil if unknown.
+  /// The minimum age of viewers for this rating, with which ratings of different schemes are compared; nil if unknown.
   var age: Int? {
     guard let rank else { return nil }
     switch scheme {
     case .mpaa: return [0, 8, 13, 17, 18][rank]
     case .vchip: return [0, 7, 0, 8, 14, 17][rank]
     case .simple: return [0, 18][rank]
-    // The number in another scheme may be an age or a level, so no age is derived from it.
+    // In another scheme, a number may be an age or a level, so no age is derived from it.
     case .other: return nil
     }
   }
@@ -76,7 +77,8 @@ extension ParentalRating {
   private static let vchip = ["TVY", "TVY7", "TVG", "TVPG", "TV14", "TVMA"]
   private static let simple = ["NONADULT", "ADULT"]
 
-  /// The rating's letters and digits in capitals: `tv-pg`, `TV PG` and `TVPG` are the same rating.
+  /// Only the letters and digits of the rating, in capitals, so that spellings compare as equal: `tv-pg`, `TV PG` and
+  /// `TVPG` are the same rating.
   private var folded: String {
     String(
       decoding: value.utf8.compactMap { byte -> UInt8? in

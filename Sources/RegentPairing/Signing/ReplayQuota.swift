@@ -1,21 +1,23 @@
 /// Divides the capacity of a ``ReplayWindow``, so that an attacker with an app's secret cannot fill all of it.
 ///
-/// - Nonces with a time in the future may fill a sixteenth. They stay longest, and honest clients sign with the
+/// - Nonces with a time in the future may fill a sixteenth. Such nonces stay longest, and honest clients sign with the
 ///   current time.
 /// - While the window is at least half full, a source that holds more than a thirty-second of the capacity gets a new
-///   nonce in only after the oldest seconds were dropped; if only current seconds are left, its request is refused.
-///   Sources are hashed into 4,096 counters, with a hash that is seeded anew in each process.
+///   nonce in only after the nonces of the oldest seconds were dropped. If only current seconds are left, its request
+///   is refused. Sources are hashed into 4,096 counters, with a hash that is seeded anew in each process.
 struct ReplayQuota: Sendable {
-  /// Times up to this many seconds from now are never dropped or counted as future.
+  /// Times up to this many seconds after now do not count as future, and their nonces are never dropped.
   ///
   /// A client that sets its time by the `Date` of a response is about this exact.
   static let nearest: Int64 = 3
   static let sourceBits: UInt64 = 12
 
-  /// How many nonces are kept after their time has left the window, in case the clock is set back: 3 MiB at most.
+  /// How many nonces are kept after their time has left the window of ±5 minutes, in case the clock is set back.
+  ///
+  /// They take 3 MiB at most.
   let history: Int
   private let room: Int
-  /// How many nonces may have a time in the future.
+  /// How many nonces may have a signing time in the future.
   let aheadRoom: Int
   private var ahead = 0
   private var bySource = [Int32](repeating: 0, count: 1 << Int(sourceBits))
@@ -41,16 +43,16 @@ struct ReplayQuota: Sendable {
     Int(truncatingIfNeeded: entry & ((1 << sourceBits) - 1))
   }
 
-  /// Whether a time is so far in the future that its nonces may use only the small part of the capacity.
+  /// Whether a signing time is so far in the future that its nonces may use only a small part of the capacity.
   func isAhead(_ second: Int64, of now: Int64) -> Bool { second > now + Self.nearest }
 
-  /// Whether a source has used its share while the window is at least half full.
+  /// Whether a source (client address) has used its share of the capacity while the window is at least half full.
   func isOverShare(_ entry: UInt64, among count: Int) -> Bool {
     let place = Self.place(of: entry)
     return place > 0 && count >= room / 2 && Int(bySource[place]) >= max(room / 32, 1)
   }
 
-  /// Whether there is room for a nonce with a time in the future.
+  /// Whether there is room for another nonce with a signing time in the future.
   func takesAhead(_ entry: UInt64) -> Bool {
     let place = UInt64(Self.place(of: entry))
     let isOverShare =
@@ -70,7 +72,7 @@ struct ReplayQuota: Sendable {
     if isAhead { leave(entry) }
   }
 
-  /// Called when the clock reaches a second: its nonces no longer count as future.
+  /// Stops counting `entries` as nonces with a future time, because the clock has reached that time.
   mutating func reach(_ entries: [UInt64]) { for entry in entries { leave(entry) } }
 
   private mutating func leave(_ entry: UInt64) {
@@ -93,7 +95,7 @@ struct ReplayQuota: Sendable {
 
 /// The time spans from which nonces were dropped.
 ///
-/// It keeps at most four; with more, the closest two are joined.
+/// At most four spans are kept. A fifth is made room for by joining the closest two.
 struct ForgottenTimes: Sendable {
   private static let most = 4
   /// Spans closer than this many seconds are joined.

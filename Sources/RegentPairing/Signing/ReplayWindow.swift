@@ -1,16 +1,16 @@
 /// Remembers the nonces that one key has used, so that each is accepted once, within bounded memory.
 ///
-/// Nonces are grouped by the second in which the client says it signed. The window is ±5 minutes. When it is full,
-/// the oldest second is dropped **and the window shrinks**: requests signed in that second are refused from then on.
+/// Nonces are grouped by the second of the signing time in the header. The window is ±5 minutes. When it is full, the
+/// oldest second is dropped **and the window shrinks**: requests signed in that second are refused from then on.
 /// Accepting them would let an attacker flood the memory and then replay one.
 ///
-/// The window never shrinks to the current seconds; then new requests are refused instead. An attacker with an app's
-/// secret can sign anything, so ``ReplayQuota`` limits what one source and what future times may use.
+/// The window never shrinks into the current seconds. When only they are left, new requests are refused. An attacker
+/// with an app's secret can sign anything, so ``ReplayQuota`` limits what one source and what future times may use.
 ///
 /// A new window accepts only requests signed after the service's start, because earlier nonces are not known.
 ///
-/// If the clock is set back (it may have been ahead at boot), past seconds occur again. Their nonces are kept as far
-/// as memory allows; seconds whose nonces were dropped are refused.
+/// If the clock is set back (it may have been ahead at boot), past seconds occur again. Their nonces are kept as far as
+/// memory allows; seconds whose nonces were dropped are refused.
 ///
 /// Insert a nonce only after its signature was verified. Otherwise clients without a key could fill the window.
 public struct ReplayWindow: Sendable {
@@ -19,7 +19,7 @@ public struct ReplayWindow: Sendable {
 
   /// Several threads read the clock and may arrive out of order.
   ///
-  /// A larger step back, in seconds, means the clock was set.
+  /// If the time steps back by more than this many seconds, the clock was set.
   private static let tolerance: Int64 = 2
   private static let width = SignaturePolicy.window.wholeMilliseconds / 1000
 
@@ -27,7 +27,9 @@ public struct ReplayWindow: Sendable {
   private var quota: ReplayQuota
   /// The latest second of the service's clock.
   private var latest: Int64
-  /// Requests signed before this second are refused.
+  /// The first second whose requests are still accepted.
+  ///
+  /// Requests signed before it are refused.
   private var floor: Int64
   /// The seconds whose nonces were dropped.
   private var forgotten = ForgottenTimes()
@@ -36,13 +38,12 @@ public struct ReplayWindow: Sendable {
   /// The entries of each second: a nonce with the counter of its source in the lowest bits.
   private var seconds: [Int64: [UInt64]] = [:]
   private var used: Set<UInt64> = []
-  /// The nonces of seconds that have left the window, kept in case the clock is set back; with the order in which the
-  /// seconds left.
+  /// The nonces of seconds that have left the window, kept in case the clock is set back.
   private var past: [Int64: [UInt64]] = [:]
   private var pastOrder: [Int64] = []
   private var pastCount = 0
 
-  /// A window that accepts requests signed at `start` or later.
+  /// Creates a window that accepts requests signed at `start` or later.
   public init(startingAt start: Instant, capacity: Int = ReplayWindow.usualCapacity) {
     self.capacity = max(capacity, 1)
     quota = ReplayQuota(capacity: self.capacity)
@@ -53,7 +54,7 @@ public struct ReplayWindow: Sendable {
   /// The number of nonces in the window.
   public var count: Int { used.count }
 
-  /// Until when honest clients are refused because the clock was set back; nil if they are accepted.
+  /// Until when honest clients are refused because the clock was set back; nil if they are accepted now.
   public var closedUntil: Instant? {
     guard let end = forgotten.end(of: max(latest, floor)) else { return nil }
     return Instant(milliseconds: (end + 1) * 1000)
@@ -64,10 +65,10 @@ public struct ReplayWindow: Sendable {
   /// - Parameters:
   ///   - nonce: a hash of the nonce, seeded in each process, so that an attacker cannot choose two that collide.
   ///   - source: a hash of the client's address, seeded too; nil if unknown.
-  ///   - requestTime: the time at which the client says it signed.
+  ///   - requestTime: the signing time in the request's header.
   ///   - now: the service's clock.
-  /// - Throws: `replayed`; `outsideWindow` if the time is not covered, or if too many nonces have a future time;
-  ///   `tooMany` if there is no room.
+  /// - Throws: `replayed`; `outsideWindow` if the signing time is not in the window, or if too many nonces have a
+  ///   future time; `tooMany` if there is no room.
   public mutating func accept(
     nonce: UInt64, from source: UInt64? = nil, signedAt requestTime: Instant, at now: Instant
   ) throws(SignatureRefusal) {
@@ -75,14 +76,14 @@ public struct ReplayWindow: Sendable {
     try check(nonce: nonce, signedAt: requestTime, at: now)
     let entry = quota.entry(nonce, from: source)
     if quota.isAhead(second, of: latest) {
-      // The client's clock is ahead, or the client is an attacker. An honest client can sign again with the `Date` of
-      // the response.
+      // The signing time is ahead: the client's clock is wrong, or the client is an attacker. An honest client can sign
+      // again with the `Date` of the response.
       guard quota.takesAhead(entry) else { throw .outsideWindow }
     } else {
       while used.count >= capacity { guard giveUpOldest() else { throw .tooMany } }
       while quota.isOverShare(entry, among: used.count) { guard giveUpOldest() else { throw .tooMany } }
     }
-    // Making room may have shrunk the window.
+    // The steps above may have dropped old seconds and so shrunk the window.
     guard second >= floor else { throw .outsideWindow }
     used.insert(nonce.trimmed)
     seconds[second, default: []].append(entry)
@@ -145,9 +146,9 @@ public struct ReplayWindow: Sendable {
     while let old = next(), old < second - Self.width { retire(old) }
   }
 
-  /// Drops the oldest second and shrinks the window behind it.
+  /// Drops the nonces of the oldest second to make room, and refuses requests signed in that second from now on.
   ///
-  /// Returns false if that second is too close to now.
+  /// Returns false if that second is too close to the current time.
   private mutating func giveUpOldest() -> Bool {
     guard let second = next(), second < latest - ReplayQuota.nearest else { return false }
     guard remove(second) != nil else { return false }
@@ -172,7 +173,7 @@ public struct ReplayWindow: Sendable {
     }
   }
 
-  /// The oldest second with nonces; nil if there are none.
+  /// Returns the oldest second that has nonces; nil if there are none.
   private mutating func next() -> Int64? {
     guard !seconds.isEmpty else {
       oldest = .max
@@ -182,7 +183,7 @@ public struct ReplayWindow: Sendable {
       if seconds[oldest] != nil { return oldest }
       oldest += 1
     }
-    // After a clock jump the next second may be far away. The keys are few, so look through them instead.
+    // After a clock jump the next second may be far away. There are few seconds, so search all of them.
     oldest = seconds.keys.min() ?? .max
     return oldest
   }
@@ -199,7 +200,7 @@ public struct ReplayWindow: Sendable {
 }
 
 extension UInt64 {
-  /// The nonce's hash without the bits that an entry uses for the source's counter.
+  /// The hash of a nonce without the bits that an entry uses for the counter of its source.
   fileprivate var trimmed: UInt64 { ReplayQuota.nonce(of: self << ReplayQuota.sourceBits) }
 }
 

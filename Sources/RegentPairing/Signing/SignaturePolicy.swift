@@ -2,11 +2,12 @@
 ///
 /// Existing clients differ in what they sign.
 public enum SignaturePolicy: String, Hashable, Sendable, CaseIterable {
-  /// The signed method and path must match the request (the path may be its end only), and a nonce is accepted once.
+  /// The signed method must be the request's method, the signed path its path or an end of it, and a nonce is accepted
+  /// once.
   case standard
-  /// Only signature and time are checked, for clients that send the same header several times.
+  /// Only the signature and its time are checked, for clients that send the same header several times.
   case compatible
-  /// As `standard`, but with HMAC-SHA256 and the whole path.
+  /// As `standard`, but the signature must use HMAC-SHA256 and cover the whole path.
   case strict
 
   public var remembersNonces: Bool { self != .compatible }
@@ -16,7 +17,7 @@ public enum SignaturePolicy: String, Hashable, Sendable, CaseIterable {
 ///
 /// This is for the log; the client gets the same response in all cases.
 public enum SignatureRefusal: Error, Hashable, Sendable {
-  /// The key belongs to another requestor.
+  /// The key of the signature belongs to another requestor.
   case wrongRequestor
   /// The signing time is more than 5 minutes before or after now.
   case outsideWindow
@@ -24,18 +25,18 @@ public enum SignatureRefusal: Error, Hashable, Sendable {
   case otherMethod
   /// The signed path is not the request's path.
   case otherPath
-  /// The policy requires HMAC-SHA256.
+  /// The signature uses HMAC-SHA1, but the policy requires HMAC-SHA256.
   case weakMethod
   /// The signature does not match the signed text.
   case wrongSignature
-  /// The nonce was already used.
+  /// The nonce of the request was already used.
   case replayed
   /// There is no room to remember the nonce.
   case tooMany
 }
 
 extension SignaturePolicy {
-  /// How far the client's clock may be off: 5 minutes either way.
+  /// How far the client's clock may be off from the service's: 5 minutes either way.
   public static let window: Duration = .seconds(300)
 
   /// Checks everything in a signed header that needs no secret, before the signature is computed or a nonce stored.
@@ -59,7 +60,7 @@ extension SignaturePolicy {
     guard age <= window, age >= .zero - window else { throw .outsideWindow }
   }
 
-  /// As the function above, but reads the path in place instead of from a copy.
+  /// As the other `check`, but reads the path in place and not from a copy.
   public func check(
     _ call: SignedCall, owner: RequestorID, method: String, path: Span<UInt8>, at now: Instant
   ) throws(SignatureRefusal) {
@@ -80,7 +81,7 @@ extension SignaturePolicy {
 }
 
 extension SignedCall {
-  /// The range of the signed path without its query.
+  /// The range of the signed path, without its query, in the signed text.
   ///
   /// Some clients sign the query too.
   fileprivate var signedPath: Range<Int> {
@@ -92,7 +93,7 @@ extension SignedCall {
 
   /// Whether the signed path is the request's path, or an end of it that starts at a `/`.
   ///
-  /// Clients sign the path below their service address and may leave out `.json` or `.xml`.
+  /// Clients sign only the part of the path after their service address, and may leave out `.json` or `.xml`.
   ///
   /// The comparison is byte by byte, without decoding or normalizing.
   fileprivate func signsEnd(of path: Span<UInt8>) -> Bool {

@@ -7,7 +7,9 @@ public struct SignedCall: Hashable, Sendable {
   public struct Places: Hashable, Sendable {
     public let method, nonce, requestTime, requestURI: Range<Int>
 
-    /// All ranges must lie within the signed text, which must be ASCII.
+    /// Creates the ranges.
+    ///
+    /// All must lie within the signed text, which must be ASCII.
     public init(method: Range<Int>, nonce: Range<Int>, requestTime: Range<Int>, requestURI: Range<Int>) {
       self.method = method
       self.nonce = nonce
@@ -41,9 +43,7 @@ public struct SignedCall: Hashable, Sendable {
 
   /// The HTTP method that was signed.
   public var method: String { text(places.method) }
-  /// A random value.
-  ///
-  /// A key may use it once.
+  /// The nonce, a random value that a key may use only once.
   public var nonce: String { text(places.nonce) }
   /// The path that was signed, as the client wrote it.
   public var requestURI: String { text(places.requestURI) }
@@ -52,8 +52,8 @@ public struct SignedCall: Hashable, Sendable {
 }
 
 public enum SignatureMethod: String, Hashable, Sendable, CaseIterable {
-  /// The older method, which existing clients use.
+  /// HMAC-SHA-1, the older signature method, which existing clients use.
   case hmacSHA1 = "HMAC-SHA1"
-  /// The method that AccessEnabler uses.
+  /// HMAC-SHA-256, the signature method that AccessEnabler uses.
   case hmacSHA256 = "HMAC-SHA256"
 }

@@ -1,16 +1,16 @@
-/// The rules of a temporary provider, with which viewers without an account may watch for a limited time.
+/// The rules of a temporary pass, a provider with which viewers without an account may watch for a limited time.
 public struct TemporaryPassRules: Hashable, Sendable {
-  /// How many started passes are stored, about 250 MB of rows.
+  /// How many started temporary passes are stored, about 250 MB of rows.
   ///
-  /// An attacker can invent device ids, so the number is limited. The oldest used-up passes are removed first. To get
-  /// a pass removed and start it again, an attacker would have to start as many newer ones as this.
+  /// An attacker can invent device ids, so the number is limited. The oldest used-up passes are removed first. To get a
+  /// pass removed and start it again, an attacker would have to start this many newer passes.
   public static let remembered = 1_000_000
 
-  /// How long a pass lasts from its first authorization, in wall-clock time, however much is watched.
+  /// How long a temporary pass lasts from its first authorization, in wall-clock time, however much is watched.
   public let duration: Duration
-  /// How many different resources a pass opens; nil means no limit.
+  /// How many different resources a temporary pass opens; nil means no limit.
   public let resourceLimit: Int?
-  /// Whether the viewer must give an e-mail address, whose hash is checked in addition to the device id.
+  /// Whether the viewer must give an e-mail address, whose hash identifies the viewer in addition to the device id.
   public let promotional: Bool
 
   public init(duration: Duration, resourceLimit: Int? = nil, promotional: Bool = false) {
@@ -20,11 +20,11 @@ public struct TemporaryPassRules: Hashable, Sendable {
   }
 }
 
-/// What a viewer has used of a temporary pass.
+/// What a device or an e-mail address has used of a temporary pass.
 public struct TemporaryPassUse: Hashable, Sendable {
-  /// When the pass was first used for an authorization; nil before that.
+  /// When the temporary pass was first used for an authorization; nil before that.
   ///
-  /// The duration counts from here.
+  /// The pass's duration counts from this time.
   public var started: Instant?
   public var resources: Set<ResourceID>
 
@@ -33,7 +33,8 @@ public struct TemporaryPassUse: Hashable, Sendable {
     self.resources = resources
   }
 
-  /// Combines the use by a device with the use by an e-mail address: the earlier start, and all resources.
+  /// Combines the use of a temporary pass by a device with the use by an e-mail address: the earlier start, and all
+  /// resources.
   ///
   /// So a new device with a known e-mail address, or a known device with a new address, gets no second pass.
   public func joined(with other: TemporaryPassUse) -> TemporaryPassUse {
@@ -52,14 +53,14 @@ public enum TemporaryPassRefusal: Error, Hashable, Sendable {
 }
 
 extension TemporaryPassRules {
-  /// When the pass ends.
+  /// When the temporary pass ends.
   ///
   /// A pass that has not started is treated as starting now.
   public func expires(_ use: TemporaryPassUse, at now: Instant) -> Instant {
     (use.started ?? now) + duration
   }
 
-  /// Checks that the pass can still sign a device in.
+  /// Checks that the temporary pass can still sign a device in.
   public func admit(_ use: TemporaryPassUse, identified: Bool, at now: Instant)
     throws(TemporaryPassRefusal)
   {
@@ -67,7 +68,7 @@ extension TemporaryPassRules {
     guard now < expires(use, at: now) else { throw .durationExceeded }
   }
 
-  /// Opens a resource and returns the use after it.
+  /// Opens a resource with the temporary pass, and returns what is used after that.
   ///
   /// The first resource starts the pass.
   public func opening(_ resource: ResourceID, _ use: TemporaryPassUse, at now: Instant)
@@ -85,7 +86,7 @@ extension TemporaryPassRules {
     return after
   }
 
-  /// How many more resources the pass opens; nil without a limit.
+  /// How many more resources the temporary pass opens; nil if there is no limit.
   public func remainingResources(_ use: TemporaryPassUse) -> Int? {
     resourceLimit.map { max(0, $0 - use.resources.count) }
   }

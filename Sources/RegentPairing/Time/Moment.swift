@@ -3,7 +3,7 @@
 /// The clock is part of the type, so that an expiry (wall clock) cannot be compared with a lock-out (boot clock).
 /// Such a comparison would go wrong when the wall clock is set back.
 public struct Moment<Clock>: Hashable, Comparable, Sendable {
-  /// Milliseconds since the clock's zero.
+  /// The milliseconds since the zero of the clock.
   public let milliseconds: Int64
 
   public init(milliseconds: Int64) {
@@ -16,7 +16,7 @@ public struct Moment<Clock>: Hashable, Comparable, Sendable {
 
   /// The time that is later by `span`, or the last possible time on overflow.
   ///
-  /// Wrapping would give a time in the past.
+  /// A wrapped overflow would be a time in the past.
   public static func + (moment: Self, span: Duration) -> Self {
     let (sum, overflow) = moment.milliseconds.addingReportingOverflow(span.wholeMilliseconds)
     guard overflow else { return Self(milliseconds: sum) }
@@ -41,7 +41,7 @@ public struct Moment<Clock>: Hashable, Comparable, Sendable {
 
 /// The clock for expiries: milliseconds since 1970-01-01 UTC.
 ///
-/// The wall clock may be set, and it also runs while the machine is off.
+/// The wall clock may be set, and it continues while the machine is off.
 public enum WallClock {}
 
 /// The clock for intervals and lock-outs: milliseconds since the machine started, never going back.
@@ -54,7 +54,7 @@ public typealias Instant = Moment<WallClock>
 public typealias Uptime = Moment<BootClock>
 
 extension Instant {
-  /// A time given in seconds since 1970, as in tokens; nil if it overflows.
+  /// Creates a time from seconds since 1970, as tokens contain them; nil if it overflows.
   package init?(seconds: Int64) {
     let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
     guard !overflow else { return nil }

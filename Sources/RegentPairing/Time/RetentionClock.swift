@@ -1,9 +1,9 @@
 /// The clock by which old rows are deleted.
 ///
-/// A wall clock that is a month ahead for ten seconds must not delete a month's rows, because deleted rows do not
-/// come back when the clock is corrected. So this clock continues from the last trusted time at the rate of the boot
-/// clock. If the wall clock is suddenly later, it is trusted only after it has run evenly for a day; until then ages
-/// are measured by the earlier time, so fewer rows are deleted. A wall clock that is earlier is trusted at once.
+/// A wall clock that is a month ahead for ten seconds must not delete a month's rows, because deleted rows do not come
+/// back when the clock is corrected. So this clock continues from the last trusted time at the rate of the boot clock.
+/// If the wall clock jumps forward, it is trusted only after it has run evenly for a day. Until then the age of rows is
+/// measured by the earlier time, so fewer rows are deleted. A wall clock that jumps back is trusted at once.
 public struct RetentionClock: Hashable, Sendable {
   /// How far the wall clock may step forward without being doubted.
   ///
@@ -19,16 +19,16 @@ public struct RetentionClock: Hashable, Sendable {
     var wall: Instant
     var boot: Uptime
 
-    /// The wall time at `now`, counted from this reading by the boot clock.
+    /// The wall time at `now`: the wall time of this reading plus the time that the boot clock counted since.
     func wall(at now: Uptime) -> Instant { wall + now.since(boot) }
   }
 
   private var believed: Reading
   private var doubted: Reading?
-  /// How far the wall clock is ahead of the trusted time, while it is doubted.
+  /// How far the wall clock is ahead of the trusted time; nil while the wall clock is trusted.
   public private(set) var ahead: Duration?
 
-  /// Starts from the last trusted time.
+  /// Creates a retention clock that continues from the last trusted time.
   ///
   /// - Parameters:
   ///   - kept: the last trusted time that was stored; nil if there is none.
@@ -41,7 +41,7 @@ public struct RetentionClock: Hashable, Sendable {
     _ = time(wall: wall, boot: boot)
   }
 
-  /// The time by which rows may be deleted now, never later than the wall clock.
+  /// The time by which the age of rows is measured now, never later than the wall clock.
   public mutating func time(wall: Instant, boot: Uptime) -> Instant {
     let expected = believed.wall(at: boot)
     let difference = wall.since(expected)

@@ -6,14 +6,14 @@ public struct Authentication: Hashable, Sendable {
   public let viewer: Viewer
   /// The household of the viewer's account at sign-in; nil if it had none.
   public let household: HouseholdID?
-  /// The integration's profile that the app asked for.
+  /// The profile (set of lifetimes and limits) of the integration that the app asked for.
   public let profile: ProfileName?
   public let source: AuthenticationSource
   public let issued: Instant
   public let expires: Instant
-  /// The box's own sign-in from which this one was made, if any.
+  /// The box's own sign-in from which this app sign-in was made, if any.
   ///
-  /// This one ends with it.
+  /// The app sign-in ends when the box's does.
   public let parent: ParentSignIn?
 
   public init(
@@ -46,11 +46,11 @@ public struct ParentSignIn: Hashable, Sendable {
 
 /// How a device was signed in.
 public enum AuthenticationSource: String, Hashable, Sendable, CaseIterable {
-  /// A viewer approved a code.
+  /// A viewer approved a registration code.
   case regular
-  /// A temporary provider signed it in without an account.
+  /// A temporary pass signed the device in without an account.
   case temporary
-  /// The provider was out of order, and an operator had every viewer signed in.
+  /// The provider was out of order, and an operator had every viewer signed in (a degradation).
   case degraded
   /// The viewer allowed the app to use the box's own account.
   case platform
@@ -58,22 +58,22 @@ public enum AuthenticationSource: String, Hashable, Sendable, CaseIterable {
 
 /// The conditions, besides the expiry, under which an authentication is valid at this moment.
 ///
-/// They are checked at approval, at pick-up and at each later use: if an account is locked between approval and
-/// pick-up, the device must get nothing (Keycloak CVE-2026-88770 fixed one of several such places).
+/// They are checked at approval, when the device fetches it and at each later use. If an account is locked between
+/// approval and fetching, the device must get nothing (Keycloak CVE-2026-88770 fixed one of several such places).
 public struct AuthenticationValidity: Hashable, Sendable {
   /// The state of the viewer's account.
   ///
-  /// ``AccountStanding/good`` for guests and degraded sign-ins, which have none.
+  /// It is ``AccountStanding/good`` for guests and for degraded sign-ins, which have no account.
   public var account: AccountStanding
   /// Whether requestor and provider have an integration.
   public var integrated: Bool
-  /// Whether the integration is switched off.
+  /// Whether the integration of requestor and provider is switched off.
   ///
   /// An operator may switch it on again.
   public var switchedOff: Bool
-  /// Whether rows signed with the requestor's key pair are still valid.
+  /// Whether rows signed with this key pair of the requestor are still valid.
   public var keyHonoured: Bool
-  /// Whether the box's sign-in from which this one was made is valid and may be used.
+  /// Whether the box's sign-in from which this app sign-in was made is valid and may be used.
   ///
   /// True if there is none.
   public var parentStands: Bool
@@ -89,7 +89,7 @@ public struct AuthenticationValidity: Hashable, Sendable {
   }
 }
 
-/// Whether an account may be used.
+/// Whether a viewer's account may be used.
 public enum AccountStanding: Hashable, Sendable {
   /// The account may sign in, or no account is needed.
   case good
@@ -99,14 +99,14 @@ public enum AccountStanding: Hashable, Sendable {
   case gone
 }
 
-/// Why an authentication is not valid.
+/// Why an authentication (the sign-in of a device) is not valid.
 public enum AuthenticationRefusal: Error, Hashable, Sendable {
   case expired
   case accountDisabled
   case accountGone
-  /// The integration was removed.
+  /// The integration of requestor and provider was removed.
   case notIntegrated
-  /// The integration is switched off.
+  /// The integration of requestor and provider is switched off.
   case switchedOff
   /// The key pair that signs the requestor's rows was revoked.
   case keyRevoked
@@ -115,19 +115,19 @@ public enum AuthenticationRefusal: Error, Hashable, Sendable {
 }
 
 extension Authentication {
-  /// Whether the authentication has not expired.
+  /// Whether the authentication has not expired yet.
   ///
   /// ``AuthenticationValidity`` holds the other conditions.
   public func isValid(at now: Instant) -> Bool { now < expires }
 }
 
 extension AuthenticationValidity {
-  /// Throws why a sign-in may not be made or used, if one of the conditions does not hold.
+  /// Throws the reason why a sign-in may not be made or used, if one of the conditions does not hold.
   public func check() throws(AuthenticationRefusal) {
     guard keyHonoured else { throw .keyRevoked }
     guard integrated else { throw .notIntegrated }
     guard parentStands else { throw .parentEnded }
-    // Report a permanent end before a state that an operator can undo.
+    // If several conditions fail, report a permanent end before a state that an operator can undo.
     guard account != .gone else { throw .accountGone }
     guard !switchedOff else { throw .switchedOff }
     guard account != .disabled else { throw .accountDisabled }
@@ -137,7 +137,7 @@ extension AuthenticationValidity {
 extension AuthenticationRefusal {
   /// Whether an operator can undo the cause.
   ///
-  /// Sign-ins and grants that depend on this one then wait instead of ending.
+  /// Sign-ins and grants that depend on this sign-in then pause and do not end.
   public var isPause: Bool {
     switch self {
     case .switchedOff, .accountDisabled: true
@@ -147,12 +147,13 @@ extension AuthenticationRefusal {
 }
 
 extension AuthenticationRefusal: CustomStringConvertible {
-  /// Tells the viewer what is wrong and what to do about it.
+  /// A sentence that tells the viewer what is wrong and what to do about it.
   public var description: String {
     switch self {
     case .expired: "the sign-in has expired: sign in again"
     case .accountDisabled: "the account is disabled at the provider: signing in again will not help"
-    // A sign-in without an account ends too: with the degradation that signed it in, or with its temporary pass.
+    // The sign-in may have had no account. Then it ended with the temporary pass, or with the degradation: an
+    // operator's order to sign in every viewer while the provider was out of order.
     case .accountGone:
       "the account or pass of this sign-in no longer exists: sign in again"
     case .notIntegrated, .switchedOff: "this app may not use this provider: the integration is off or was removed"

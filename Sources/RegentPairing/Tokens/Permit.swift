@@ -1,17 +1,17 @@
-/// A device's right to watch one resource until a time: the second of the three tokens.
+/// A device's right to watch one resource until a time, stored by the service: the second of the three tokens.
 public struct Permit: Hashable, Sendable {
   /// The maximum number of permits stored for one sign-in.
   ///
-  /// Each is a row, and an attacker can invent resource names.
+  /// Each permit is a row, and an attacker can invent resource names.
   ///
-  /// A box that opens more titles must request its oldest one again.
+  /// A box that opens more titles loses its oldest permit and must request it again.
   public static let mostOfSignIn = 1_000
 
   /// The authentication to which the permit belongs.
   ///
   /// The permit never outlives it.
   public let authentication: AuthenticationID
-  /// The resource that may be watched, as the app named it.
+  /// The resource that the device may play, as the app named it.
   public let resource: ResourceID
   public let issued: Instant
   public let expires: Instant
@@ -27,7 +27,7 @@ public struct Permit: Hashable, Sendable {
 
   /// The permit for an authorization at `now`.
   ///
-  /// It ends with `lifetime`, or earlier with the authentication.
+  /// The permit ends with `lifetime`, or earlier with the authentication.
   public init(
     _ resource: ResourceID, for authentication: Authentication, lifetime: Duration, at now: Instant
   ) {
@@ -40,10 +40,10 @@ public struct Permit: Hashable, Sendable {
 }
 
 extension Permit {
-  /// Whether a new permit must be stored although `existing` is there.
+  /// Whether a new permit must be stored although the device has the permit `existing`.
   ///
   /// A permit with most of its lifetime left is as good as a new one. Storing it again with each request would turn
-  /// each press of "play" into a disk write. In the last tenth of the lifetime a new one is stored, so that the
+  /// each press of "play" into a disk write. In the last tenth of the lifetime a new permit is stored, so that the
   /// permit does not expire during playback.
   public static func isWorthWriting(over existing: Permit?, at now: Instant) -> Bool {
     guard let existing, existing.isValid(at: now) else { return true }

@@ -3,13 +3,13 @@
 /// The order of the checks matters: an ended code must never be answered as pending, and an approved one never as
 /// expired (better-auth-rs#77 and crush#3399 each got one of these wrong).
 public enum DeviceAnswer: Hashable, Sendable {
-  /// The code is not yet approved or denied.
+  /// The viewer has not approved or denied the code yet.
   case pending
   /// The code is approved.
   ///
   /// The caller must still check that account, integration and keys are valid.
   case approved(Approval)
-  /// The code was denied.
+  /// The viewer denied the code.
   case denied
   /// The code expired; the device must request a new one.
   case expired
@@ -23,7 +23,7 @@ public enum DeviceAnswer: Hashable, Sendable {
     case .approved(let approval), .delivered(let approval, _): self = .approved(approval)
     case .expired:
       self = now < flow.expires + CodeLifetime.remembrance ? .expired : .unknown
-    // A denial is reported until the code's own expiry.
+    // After a denial, the device gets "denied" until the code's own expiry, then "unknown".
     case .denied: self = now < flow.expires ? .denied : .unknown
     case .withdrawn: self = .unknown
     }
@@ -31,6 +31,6 @@ public enum DeviceAnswer: Hashable, Sendable {
 }
 
 extension PairingFlow {
-  /// The time from which the row can be deleted without changing any answer.
+  /// The time from which the code's row can be deleted without changing any answer.
   public var forgettable: Instant { expires + CodeLifetime.remembrance }
 }

@@ -3,7 +3,7 @@ import RegentJSON
 
 /// What a device reports about itself, completed with what its User-Agent reveals.
 public struct DeviceInformation: Hashable, Sendable {
-  /// The keys of the JSON object, as the protocol documents them.
+  /// The keys of the JSON object with device information, as the protocol documents them.
   public enum Key: String, Hashable, Sendable, CaseIterable {
     case primaryHardwareType, model, version, manufacturer, vendor
     case osName, osFamily, osVendor, osVersion
@@ -24,8 +24,8 @@ public struct DeviceInformation: Hashable, Sendable {
 
   /// Reads the header or parameter: base64 of a JSON object.
   ///
-  /// Also accepts the URL-safe alphabet, and a value that was URL-encoded once too often. Returns `nil` if it cannot be
-  /// read; callers then continue without device information.
+  /// Also accepts the URL-safe alphabet of base64, and a value that was URL-encoded once too often. Returns `nil` if
+  /// the value cannot be read. Callers then continue without device information.
   public init?(reading encoded: String) {
     guard encoded.utf8.count <= 8192 else { return nil }
     let text = Self.percentDecoded(encoded)
@@ -44,9 +44,9 @@ public struct DeviceInformation: Hashable, Sendable {
     }
   }
 
-  /// The value of a key.
+  /// The value of a key of the device information.
   ///
-  /// The setter cleans the value and removes it if nothing visible remains.
+  /// The setter cleans the value, and removes it if nothing visible remains.
   public subscript(key: Key) -> String? {
     get { values[key] }
     set { values[key] = newValue.flatMap { CleanText.line($0) } }

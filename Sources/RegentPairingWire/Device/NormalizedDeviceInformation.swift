@@ -1,7 +1,7 @@
 import RegentJSON
 
 extension DeviceInformation {
-  /// The nested JSON object that a code's record carries in base64 as `info.deviceInfo`.
+  /// The device information as the nested JSON object that a code's record carries in base64 as `info.deviceInfo`.
   public var normalizedJSON: String {
     let bytes = JSONWriter.bytes { json in
       json.object { json in
@@ -50,7 +50,7 @@ extension JSONWriter {
     if let value { member(name, value) }
   }
 
-  /// Writes an object with the known members, or nothing if none is known.
+  /// Writes a JSON object with the members that are known, or no object if none is known.
   fileprivate mutating func group(_ name: String, _ members: [(String, String?)]) {
     guard members.contains(where: { $0.1 != nil }) else { return }
     object(name) { json in
@@ -58,9 +58,9 @@ extension JSONWriter {
     }
   }
 
-  /// Writes a version such as `2.1.3` as an object of numbers.
+  /// Writes a version number such as `2.1.3` as an object of numbers.
   ///
-  /// Versions of another form are omitted.
+  /// A version of another form is omitted.
   fileprivate mutating func version(_ name: String, _ text: String?) {
     let parts = (text ?? "").split(separator: ".", omittingEmptySubsequences: false).map {
       Int64($0)

@@ -1,6 +1,6 @@
 /// Derives the platform from a User-Agent that names it explicitly.
 enum UserAgentGuess {
-  /// The values of the first matching rule.
+  /// The device information from the first rule that matches the User-Agent.
   ///
   /// Specific rules stand before general ones.
   static func values(for userAgent: String) -> [(DeviceInformation.Key, String)] {

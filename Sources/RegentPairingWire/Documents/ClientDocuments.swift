@@ -6,11 +6,11 @@ public struct ClientDocument: WireDocument, Hashable {
   public static let root = XMLRoot("client")
 
   public var id: String
-  /// The secret in clear text.
+  /// The client's secret in clear text.
   ///
   /// Only this response contains it.
   public var secret: String
-  /// The time of the registration.
+  /// The time of the client's registration.
   public var issued: Instant
   /// The registered redirect URIs.
   public var redirectURIs: [String]
@@ -27,7 +27,7 @@ public struct ClientDocument: WireDocument, Hashable {
     self.statement = statement
   }
 
-  /// The scopes in responses of the original V1 service.
+  /// The scopes that a client gets, as in responses of the original V1 service.
   public static let scopes = [
     "config:client", "decisions:client", "platform:sso", "profile:client", "tokens:client",
   ]
@@ -52,9 +52,9 @@ public struct AccessTokenDocument: WireDocument, Hashable {
 
   public var id: String
   public var token: String
-  /// The time at which the token was issued.
+  /// The time at which the access token was issued.
   public var created: Instant
-  /// The lifetime in seconds.
+  /// The lifetime of the access token in seconds.
   public var lifetime: Int
 
   public init(id: String, token: String, created: Instant, lifetime: Int) {
@@ -89,9 +89,7 @@ public struct ClientErrorDocument: WireDocument, Hashable {
     case invalidSoftwareStatement = "invalid_software_statement"
     /// The operator revoked the software statement.
     case unapprovedSoftwareStatement = "unapproved_software_statement"
-    /// Unknown client or wrong secret.
-    ///
-    /// The client must register again.
+    /// The client is unknown or its secret is wrong. The client must register again.
     case invalidClient = "invalid_client"
     /// The client is not allowed to make this request.
     case unauthorizedClient = "unauthorized_client"

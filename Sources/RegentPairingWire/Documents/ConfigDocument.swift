@@ -58,18 +58,18 @@ public struct ListedProvider: Hashable, Sendable {
   /// The address of the provider's logo.
   public var logoURL: String?
   public var isTemporaryPass: Bool
-  /// Whether the provider supports sign-on with the box's platform account.
+  /// Whether the provider supports the box's shared account (the platform account).
   public var boarding: BoardingStatus
-  /// The platform's id for the provider.
+  /// The provider's id in the list of providers of the box's shared account (the platform).
   public var platformID: String?
-  /// Whether the requestor's apps may share sign-ins with this provider through the platform account.
+  /// Whether the requestor's apps may sign in with this provider through the box's shared account.
   public var enablesPlatformServices: Bool
-  /// Whether provider pickers show it first (an extension of Regent).
+  /// Whether provider pickers show this provider first (an extension of Regent).
   public var isFeatured: Bool
-  /// Whether its sign-in pages need a browser sheet that the app cannot look into (an extension of Regent).
+  /// Whether the provider's sign-in pages need a browser sheet that the app cannot look into (an extension of Regent).
   public var wantsSecureSheet: Bool
-  /// Whether it is a promotional pass, for which the app must send an identity (an extension of Regent, written only if
-  /// true).
+  /// Whether the provider is a promotional pass, for which the app must send the viewer's identity, such as an e-mail
+  /// address (an extension of Regent, written only if true).
   public var wantsIdentity: Bool
 
   public init(

@@ -4,20 +4,21 @@ import RegentEncodings
 
 /// A box's request to redeem an enrolment code.
 ///
-/// It contains four letters of the code, and a proof that the box knows the rest.
+/// It contains four letters of the code, and a proof that the box knows the other letters.
 public struct EnrolmentRequest: Hashable, Sendable {
-  /// The invitation: the first four letters of the code.
+  /// The id of the invitation: the first four letters of the enrolment code.
   public let id: EnrolmentID
   /// A pseudonym of the box for this code.
   ///
-  /// It stays the same when the box retries. Without the code it reveals nothing about the box.
+  /// The pseudonym stays the same when the box retries. It reveals nothing about the box to a reader who does not know
+  /// the code.
   public let box: [UInt8]
-  /// The proof that the box knows the rest of the code: a keyed hash of ``message(id:box:)``.
+  /// The proof that the box knows the secret letters of the code: a keyed hash of ``message(id:box:)``.
   public let proof: [UInt8]
 
   /// The length of ``box`` and ``proof`` in bytes.
   public static let hashLength = 32
-  /// The longest request body that is read, in bytes.
+  /// The longest body of an enrolment request that is read, in bytes.
   public static let longest = 1024
 
   public init(id: EnrolmentID, box: [UInt8], proof: [UInt8]) {
@@ -26,7 +27,7 @@ public struct EnrolmentRequest: Hashable, Sendable {
     self.proof = proof
   }
 
-  /// Parses a request.
+  /// Parses an enrolment request.
   ///
   /// Returns `nil` if it is malformed.
   public init?(_ bytes: [UInt8]) {
@@ -46,14 +47,14 @@ public struct EnrolmentRequest: Hashable, Sendable {
     return object.bytes()
   }
 
-  /// The input of the proof, to which the response is also bound.
+  /// The text of which the proof is a keyed hash.
   ///
-  /// All fields have a fixed length.
+  /// The response is bound to this text too. All its fields have a fixed length.
   public static func message(id: EnrolmentID, box: [UInt8]) -> [UInt8] {
     Array("regent-enrol-1 \(id.text) ".utf8) + box
   }
 
-  /// The purpose label of the key that is derived from a code with a slow hash.
+  /// A label that is hashed with the code, so that the derived key serves for enrolment only.
   public static let purpose = "regent-enrolment"
 }
 
@@ -64,7 +65,7 @@ public struct EnrolmentAnswer: Hashable, Sendable {
 
   public init(sealed: [UInt8]) { self.sealed = sealed }
 
-  /// Parses a response.
+  /// Parses the response to an enrolment request.
   ///
   /// Returns `nil` if it is malformed.
   public init?(_ bytes: [UInt8]) {
@@ -96,7 +97,7 @@ public struct EnrolmentGrant: Hashable, Sendable {
     self.service = service
   }
 
-  /// Parses a grant.
+  /// Parses the decrypted content of an enrolment response.
   ///
   /// Returns `nil` if it is malformed.
   public init?(_ bytes: [UInt8]) {

@@ -5,9 +5,9 @@ public struct PreauthorizationDocument: WireDocument, Hashable {
   public struct Resource: Hashable, Sendable {
     /// The resource, as the app named it.
     public var id: String
-    /// Whether the viewer may watch it.
+    /// Whether the viewer may watch the resource.
     public var isAuthorized: Bool
-    /// The reason of a refusal, for requestors that use enhanced errors.
+    /// Why the viewer may not watch the resource, for requestors that use enhanced errors.
     public var error: ErrorDocument?
 
     public init(id: String, isAuthorized: Bool, error: ErrorDocument? = nil) {
@@ -25,7 +25,7 @@ public struct PreauthorizationDocument: WireDocument, Hashable {
 
   /// Writes the resources.
   ///
-  /// In XML the root element itself is the list.
+  /// In XML the root element itself is the list of resources.
   public func write<Sink: DocumentSink>(to sink: inout Sink) {
     switch Sink.format {
     case .json:

@@ -3,12 +3,14 @@ public import RegentPairing
 
 /// The record of a registration code, which a device gets when it creates or reads the code.
 public struct RegcodeDocument: WireDocument, Hashable {
-  /// `<ns2:regcode>`; its child elements have no prefix.
+  /// The root element `<ns2:regcode>`.
+  ///
+  /// Its child elements have no prefix.
   public static let root = XMLRoot(
     "ns2:regcode", declaration: #"xmlns:ns2="model.mvc.reggie.pass.adobe.com""#)
 
   public var id: String
-  /// The code, without separators.
+  /// The registration code, without separators.
   public var code: String
   public var requestor: String
   /// The provider that the viewer chose on the device, if any.
@@ -21,16 +23,16 @@ public struct RegcodeDocument: WireDocument, Hashable {
   public var info: RegcodeInfo
   /// The state of the code (an extension of Regent).
   public var status: PairingStatus
-  /// A number that grows with each change of the state.
+  /// A number that grows with each change of the code's state.
   ///
-  /// Clients use it for long polling.
+  /// Clients send it when they long-poll.
   public var sequence: Int
-  /// The two-digit number that the device must show: present while a phone is connected, if the device asked for number
-  /// matching.
+  /// The two-digit number that the device must show: present while a phone has the code's page open, if the device
+  /// asked for number matching.
   public var match: Int?
-  /// The address at which the viewer types the code.
+  /// The URL at which the viewer types the code.
   public var verificationURL: String
-  /// The address in the QR code.
+  /// The URL in the QR code that the device shows.
   public var verificationURLComplete: String
 
   public init(
@@ -52,7 +54,7 @@ public struct RegcodeDocument: WireDocument, Hashable {
     self.verificationURLComplete = verificationURLComplete
   }
 
-  /// Writes the members of the protocol, then Regent's extensions.
+  /// Writes the members that the protocol documents, then Regent's extensions.
   public func write(to sink: inout some DocumentSink) {
     sink.text("id", id)
     sink.text("code", code)
@@ -72,7 +74,8 @@ public struct RegcodeDocument: WireDocument, Hashable {
 /// The `info` of a registration code's record.
 ///
 /// The protocol documents two forms. The older form has the deprecated parameters, each `null` if the client did not
-/// send it; it is used when the client sent any of them. The current form has the device information.
+/// send it. The older form is used when the client sent at least one of them. The current form has the device
+/// information.
 public struct RegcodeInfo: Hashable, Sendable {
   /// The application of a registered client.
   public struct Application: Hashable, Sendable {
@@ -89,21 +92,19 @@ public struct RegcodeInfo: Hashable, Sendable {
 
   /// The device id as the device sent it.
   ///
-  /// Written in base64; empty unless the device itself reads the record.
+  /// It is written in base64, and is empty unless the device itself reads the record.
   public var deviceID: String
-  /// The normalized device information as JSON text.
-  ///
-  /// Written in base64.
+  /// The normalized device information as JSON text, which is written in base64.
   public var deviceInformation: String?
   /// The User-Agent of the device.
   public var userAgent: String?
   /// The User-Agent of the request, which a server may have sent for the device.
   public var originalUserAgent: String?
-  /// How the request was authenticated: `OAUTH2` for registered clients.
+  /// How the device's request was authenticated: `OAUTH2` for registered clients.
   public var authorizationType: String?
-  /// The application of a registered client.
+  /// The application of the registered client that requested the code.
   public var application: Application?
-  /// The deprecated parameters.
+  /// The deprecated parameters of the registration request.
   ///
   /// Most clients send none of them.
   public var older: OlderDeviceFields

@@ -6,7 +6,7 @@ public struct AuthenticationDocument: WireDocument, Hashable {
 
   public var requestor: String
   public var provider: String
-  /// The viewer's id, a pseudonym for this requestor.
+  /// The viewer's id: a pseudonym that differs for each requestor.
   public var userID: String
   /// The time at which the authentication expires.
   public var expires: Instant
@@ -18,7 +18,9 @@ public struct AuthenticationDocument: WireDocument, Hashable {
     self.expires = expires
   }
 
-  /// Writes the members in the order that the protocol documents for each format; `expires` is a text.
+  /// Writes the members in the order that the protocol documents for JSON and XML.
+  ///
+  /// The member `expires` is a text.
   public func write<Sink: DocumentSink>(to sink: inout Sink) {
     switch Sink.format {
     case .json:
@@ -59,7 +61,9 @@ public struct AuthorizationDocument: WireDocument, Hashable {
     self.proxiedProvider = proxiedProvider
   }
 
-  /// Writes the members in the order that the protocol documents for each format; `expires` is a text.
+  /// Writes the members in the order that the protocol documents for JSON and XML.
+  ///
+  /// The member `expires` is a text.
   public func write<Sink: DocumentSink>(to sink: inout Sink) {
     switch Sink.format {
     case .json:
@@ -77,7 +81,7 @@ public struct AuthorizationDocument: WireDocument, Hashable {
   }
 }
 
-/// The response of `tokens/media`, with a short media token.
+/// The response of `tokens/media`, with a short-lived media token.
 public struct MediaTokenDocument: WireDocument, Hashable {
   public static let root = XMLRoot("play")
 
@@ -85,9 +89,9 @@ public struct MediaTokenDocument: WireDocument, Hashable {
   public var resource: String
   public var requestor: String
   public var expires: Instant
-  /// The result of ``MediaToken/serialized(signature:)``.
+  /// The token in base64, the result of ``MediaToken/serialized(signature:)``.
   public var serializedToken: String
-  /// The viewer's id, a pseudonym for this requestor.
+  /// The viewer's id: a pseudonym that differs for each requestor.
   public var userID: String
   public var provider: String
 
@@ -103,7 +107,9 @@ public struct MediaTokenDocument: WireDocument, Hashable {
     self.provider = provider
   }
 
-  /// Writes the members in the order that the protocol documents for each format; `expires` is a text.
+  /// Writes the members in the order that the protocol documents for JSON and XML.
+  ///
+  /// The member `expires` is a text.
   public func write<Sink: DocumentSink>(to sink: inout Sink) {
     switch Sink.format {
     case .json:

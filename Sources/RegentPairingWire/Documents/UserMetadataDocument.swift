@@ -3,17 +3,14 @@ public struct UserMetadataDocument: WireDocument, Hashable {
   public static let root = XMLRoot("userMetadata")
 
   public enum Value: Hashable, Sendable {
-    /// A text.
-    ///
-    /// An encrypted attribute is a text, whatever type it had.
+    /// The value of an attribute is a text. An encrypted attribute always is one, whatever type it had.
     case text(String)
     case list([String])
-    /// An ordered map of texts, such as the maximum ratings.
+    /// The value of an attribute is an ordered map of texts, such as the maximum ratings.
     case map([Entry])
     case number(Int64)
-    /// A map with values of several types.
-    ///
-    /// Regent never writes one, but other services do.
+    /// The value of an attribute is a map with values of several types. Regent writes no such attribute, but other
+    /// services do.
     case structure([Attribute])
   }
 
@@ -29,11 +26,11 @@ public struct UserMetadataDocument: WireDocument, Hashable {
 
   public struct Attribute: Hashable, Sendable {
     public var name: String
-    /// The value.
+    /// The value of the attribute.
     ///
     /// If it is encrypted, it is a text in base64.
     public var value: Value
-    /// Whether the value is encrypted with the requestor's certificate.
+    /// Whether the attribute's value is encrypted with the requestor's certificate.
     public var isEncrypted: Bool
 
     public init(name: String, value: Value, isEncrypted: Bool = false) {

@@ -1,6 +1,6 @@
 /// The enhanced error codes of the V1 protocol.
 public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
-  // Codes with the action `none`: the app cannot do anything.
+  // MARK: Codes with the action `none`: the app cannot do anything.
   case invalidRequestor = "invalid_requestor"
   case invalidDeviceInfo = "invalid_device_info"
   case invalidDeviceID = "invalid_device_id"
@@ -36,17 +36,17 @@ public enum EnhancedCode: String, Hashable, Sendable, CaseIterable {
 
   /// What the app can do about an error.
   public enum Action: String, Hashable, Sendable, CaseIterable {
-    /// The app cannot do anything.
+    /// There is nothing that the app can do about the error.
     case none
     /// The operator must change the configuration.
     case configuration
     /// The app must register its client again.
     case applicationRegistration = "application-registration"
-    /// The viewer must sign in.
+    /// The viewer must sign in again.
     case authentication
     /// The app must request authorization again.
     case authorization
-    /// The app may retry.
+    /// The app may send the request again.
     case retry
   }
 

@@ -1,11 +1,11 @@
-/// An error response: in the generic form, or in the enhanced form for requestors that chose it.
+/// An error response: in the generic form, or in the enhanced form for requestors that have turned it on.
 public struct ErrorDocument: WireDocument, Hashable {
   public static let root = XMLRoot("error")
 
   /// The additional members of the enhanced form.
   public struct Enhancement: Hashable, Sendable {
     public var code: EnhancedCode
-    /// The address of the page that explains the error.
+    /// The URL of a page that explains the error.
     public var helpURL: String
     /// The id with which the operator finds the request in the service's log.
     public var trace: String
@@ -17,17 +17,17 @@ public struct ErrorDocument: WireDocument, Hashable {
     }
   }
 
-  /// The HTTP status, repeated in the body.
+  /// The HTTP status of the response, repeated in the body.
   public var status: Int
   public var message: String
-  /// Additional information: a text from the provider, `denied` or `expired`.
+  /// Additional information about the error: a text from the provider, `denied` or `expired`.
   public var details: String?
   /// The enhanced form's members, or `nil` for the generic form.
   public var enhancement: Enhancement?
 
   /// Creates an error response.
   ///
-  /// Without a message, it has the standard message of the status.
+  /// If `message` is nil, it has the standard message of the status.
   public init(
     status: Int, message: String? = nil, details: String? = nil, enhancement: Enhancement? = nil
   ) {
@@ -53,7 +53,7 @@ public struct ErrorDocument: WireDocument, Hashable {
     sink.text("trace", enhancement.trace)
   }
 
-  /// The protocol's message for a status.
+  /// The protocol's standard message for an HTTP status.
   public static func message(for status: Int) -> String {
     switch status {
     case 400: "Bad Request"
@@ -73,15 +73,15 @@ public struct ErrorDocument: WireDocument, Hashable {
   }
 }
 
-/// Messages whose text the protocol prescribes.
+/// Error messages whose text the protocol prescribes.
 public enum ErrorMessage {
-  /// The sign-in has expired (`checkauthn` and all requests that need a sign-in).
+  /// The message when the sign-in has expired: from `checkauthn` and all requests that need a sign-in.
   public static let authenticationExpired = "Authentication token expired"
-  /// The provider refused `authorize`.
+  /// The message when the provider does not allow the viewer the resource, from `authorize`.
   public static let notAuthorized = "User not authorized"
-  /// `authorize` or `tokens/media` without a sign-in.
+  /// The message of `authorize` and `tokens/media` when the device is not signed in.
   public static let notAuthenticatedForAuthorize = "User not Authenticated"
-  /// `tokens/authz`, `preauthorize` and `usermetadata` without a sign-in.
+  /// The message of `tokens/authz`, `preauthorize` and `usermetadata` when the device is not signed in.
   public static let notAuthenticated = "User not authenticated"
 
   /// Whether a message is one of the generic ones, which add nothing to the status.
@@ -95,11 +95,11 @@ public enum ErrorMessage {
   public static func required(_ name: String) -> String { "Required '\(name)' is not present" }
 }
 
-/// The `details` of a code that ended, and of a signed request that was refused.
+/// The member `details` of an error: for a code that ended, and for a signed request that was refused.
 public enum ErrorDetails {
   /// The viewer denied the code on the phone.
   public static let denied = "denied"
-  /// The code expired.
+  /// The registration code of the request has expired.
   public static let expired = "expired"
   /// The `requestor_id` of a signed request is not the requestor of its key pair.
   public static let otherRequestor = "the key pair belongs to another requestor"

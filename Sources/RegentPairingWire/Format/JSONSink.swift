@@ -37,7 +37,7 @@ struct JSONSink: DocumentSink {
 
   /// Fills a container that the JSON writer has opened.
   ///
-  /// The writers are swapped in and out, because copying would duplicate the buffer.
+  /// The JSON writer is moved between the two by swapping, because a copy would duplicate its buffer.
   private static func fill(_ inner: inout JSONWriter, _ body: (inout JSONSink) -> Void) {
     var sink = JSONSink()
     swap(&sink.writer, &inner)

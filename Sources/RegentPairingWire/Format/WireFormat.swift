@@ -1,7 +1,7 @@
 /// The format of a response.
 public enum WireFormat: String, Hashable, Sendable, CaseIterable {
   case json
-  /// XML, which clients get that express no preference.
+  /// XML, the format for clients that express no preference.
   case xml
 
   public var contentType: String {
@@ -14,7 +14,7 @@ public enum WireFormat: String, Hashable, Sendable, CaseIterable {
   /// Chooses the format of a response.
   ///
   /// The path's suffix has priority, then the `format` parameter, then `Accept`. An unknown `format` is ignored. A
-  /// client that accepts neither format gets XML, because a response in another format helps more than status 406.
+  /// client that accepts neither format gets XML, because such a client has more use for XML than for status 406.
   ///
   /// - Parameters:
   ///   - suffix: the format that the path's suffix names.

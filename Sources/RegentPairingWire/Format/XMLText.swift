@@ -1,12 +1,12 @@
-/// Escaping of text between XML tags.
+/// Escapes text between XML tags, and restores it.
 enum XMLText {
   /// Appends an escaped text from which every XML 1.0 parser restores the original.
   ///
-  /// Characters that XML 1.0 forbids (most control characters) become U+FFFD. They would make the whole document
-  /// unreadable, and a device chooses some of the texts. A carriage return is written as a character reference, because
-  /// parsers turn a literal one into a line feed.
+  /// Characters that XML 1.0 forbids (most control characters) become U+FFFD. A forbidden character would make the
+  /// whole document unreadable, and devices choose some of the texts. A carriage return is written as a character
+  /// reference, because parsers turn a literal one into a line feed.
   static func escape(_ text: String, into bytes: inout [UInt8]) {
-    // Fast path: most texts contain none of these bytes and are copied as a whole.
+    // Fast path: most texts contain no bytes that must be escaped, and are copied as a whole.
     guard text.utf8.contains(where: needsCare) else {
       bytes.append(contentsOf: text.utf8)
       return
@@ -56,15 +56,15 @@ enum XMLText {
       default: break
       }
     }
-    // Fast path: most texts contain no references and are copied as a whole.
+    // Fast path: most texts contain no character references, and are copied as a whole.
     guard isPlain else { return resolved(bytes) }
     guard let text = try? UTF8Span(validating: bytes) else { return nil }
     return String(copying: text)
   }
 
-  /// Replaces the character references.
+  /// Replaces the character references in an escaped text.
   ///
-  /// Returns `nil` if there are others than the six known ones.
+  /// Returns `nil` if one is not among the six known references.
   private static func resolved(_ bytes: Span<UInt8>) -> String? {
     var out: [UInt8] = []
     var place = 0
@@ -91,7 +91,7 @@ enum XMLText {
     (Array("&quot;".utf8), UInt8(ascii: "\"")), (Array("&apos;".utf8), UInt8(ascii: "'")),
   ]
 
-  /// Turns a text into a valid element name.
+  /// Turns a text into a valid name of an XML element.
   ///
   /// Needed for rating schemes, whose names operators choose.
   static func name(_ text: String) -> String {

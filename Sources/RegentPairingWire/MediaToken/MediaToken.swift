@@ -5,9 +5,9 @@ public import RegentPairing
 ///
 /// Its text is `<signatureInfo>SIG</signatureInfo><shortAuthorizationToken>…</shortAuthorizationToken>`, and apps get
 /// the base64 of that. The signature (RSASSA-PKCS1-v1_5 with SHA-256) covers the exact bytes of the
-/// `shortAuthorizationToken` element, from its `<` to its `>`. Another target computes it.
+/// `shortAuthorizationToken` element, from its `<` to its `>`. RegentCryptography computes the signature.
 public struct MediaToken: Hashable, Sendable {
-  /// The lifetime of a token unless the operator configured another one: 7 minutes.
+  /// The lifetime of a media token unless the operator configured another one: 7 minutes.
   public static let usualLifetime: Duration = .seconds(420)
 
   /// The hash that identifies the viewer, the same as in tracking data.
@@ -56,7 +56,7 @@ public struct MediaToken: Hashable, Sendable {
     return bytes + MediaTokenText.close
   }
 
-  /// The complete token in base64.
+  /// The complete media token in base64.
   ///
   /// `signature` must cover ``element``.
   public func serialized(signature: [UInt8]) -> String {

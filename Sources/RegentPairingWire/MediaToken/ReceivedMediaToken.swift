@@ -5,9 +5,9 @@ import RegentPairing
 ///
 /// Its contents are not trustworthy until the caller has checked the signature over ``signedBytes``.
 public struct ReceivedMediaToken: Hashable, Sendable {
-  /// The longest token that is parsed, in bytes of base64.
+  /// The longest media token that is parsed, in bytes of base64.
   ///
-  /// The longest resource fits even when it is escaped.
+  /// A token with the longest resource fits, even when the resource is escaped.
   public static let longest = 131_072
 
   public let token: MediaToken
@@ -15,7 +15,7 @@ public struct ReceivedMediaToken: Hashable, Sendable {
   public let signedPart: ArraySlice<UInt8>
   public let signature: [UInt8]
 
-  /// Parses a token: the base64 that the protocol uses, or the decoded text that the device SDK returns.
+  /// Parses a media token: the base64 that the protocol uses, or the decoded text that the device SDK returns.
   ///
   /// One deviation is accepted: a second opening `signatureInfo` tag in place of the closing one, as the protocol's
   /// documentation prints it. Nothing else may stand before, between or after the two elements, so that everything that
@@ -57,12 +57,12 @@ public struct ReceivedMediaToken: Hashable, Sendable {
 public enum MediaTokenError: Error, Hashable, Sendable {
   /// The text does not have the documented form.
   case malformed
-  /// The child element with this name is missing.
+  /// The token's child element with this name is missing.
   case missing(String)
 }
 
 extension MediaToken {
-  /// Parses the element.
+  /// Parses the `shortAuthorizationToken` element.
   ///
   /// Its children must be flat and unique, and escaped as ``XMLText`` does it.
   fileprivate init(element: Span<UInt8>) throws(MediaTokenError) {
@@ -84,12 +84,12 @@ extension MediaToken {
   }
 }
 
-/// The child elements that were parsed so far.
+/// The child elements of the token that were parsed until now.
 private struct Children {
   enum Name: Int, CaseIterable {
     case sessionGUID, requestor, resource, lifetime, issued, provider, proxiedProvider, keyID
 
-    /// The element names, in the order of the cases.
+    /// The names of the child elements, in the order of the cases of `Name`.
     static let written = [
       "sessionGUID", "requestorID", "resourceID", "ttl", "issueTime", "mvpdId", "proxyMvpdId",
       "keyId",
@@ -97,7 +97,7 @@ private struct Children {
     static let tags = written.map { Array("\($0)>".utf8) }
   }
 
-  /// A text for each name.
+  /// One text for each child element of the token.
   ///
   /// A dictionary would take longer than the rest of the parsing.
   struct Texts {
@@ -112,11 +112,11 @@ private struct Children {
   var known = Texts()
   /// The name to try first: tokens usually list their children in one order, but any order is accepted.
   private var next = 0
-  /// Unknown child elements that were seen.
+  /// The names of unknown child elements.
   ///
-  /// A later version may add some; they are signed, and ignored here.
+  /// A later version may add some; the signature covers them, and this version ignores them.
   private var others: [String] = []
-  /// The most unknown child elements.
+  /// The maximum number of unknown child elements.
   ///
   /// Comparing thousands of names with one another would take a second before the signature is checked.
   private static let mostOthers = 32
@@ -172,7 +172,7 @@ private struct Children {
 }
 
 extension Span<UInt8> {
-  /// Skips these bytes if they come next.
+  /// Advances `place` past these bytes if they come next.
   fileprivate func steps(over bytes: [UInt8], at place: inout Int) -> Bool {
     guard bytes.count <= count - place else { return false }
     for offset in bytes.indices where self[place + offset] != bytes[offset] { return false }
@@ -180,7 +180,7 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Skips a copy of the bytes in an earlier range if it comes next.
+  /// Advances `place` past a copy of the bytes in an earlier range, if the copy comes next.
   fileprivate func steps(over range: Range<Int>, at place: inout Int) -> Bool {
     guard range.count <= count - place else { return false }
     for offset in 0..<range.count where self[place + offset] != self[range.lowerBound + offset] {
@@ -190,9 +190,9 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Skips to the next occurrence of a byte, or to the end.
+  /// Advances `place` to the next occurrence of a byte, or to the end.
   ///
-  /// Returns the skipped range.
+  /// Returns the range that was passed.
   fileprivate func steps(upTo byte: UInt8, at place: inout Int) -> Range<Int> {
     let start = place
     while place < count, self[place] != byte { place += 1 }

@@ -1,29 +1,29 @@
-/// The parameters of the protocol, in a query or a form.
+/// The names of the protocol's parameters, in a query or a form.
 public enum Field {
   /// The requestor's id.
   ///
   /// Browser requests call it `requestor_id`.
   public static let requestor = "requestor"
-  /// The requestor's id signed with the app publisher's private key, which older apps send to `config`.
+  /// The requestor's id, signed with the app publisher's private key, which older apps send to `config`.
   public static let signedRequestorID = "signedRequestorID"
   /// The requestor's id in browser requests and `freepreview`.
   public static let requestorID = "requestor_id"
   public static let deviceID = "deviceId"
   /// Device information, if it is not in the header ``PairingHeader/deviceInfo``.
   public static let deviceInfo = "device_info"
-  /// Deprecated: the type of the device.
+  /// Deprecated parameter: the type of the device.
   public static let deviceType = "deviceType"
-  /// Deprecated: the user of the device.
+  /// Deprecated parameter: the user of the device.
   public static let deviceUser = "deviceUser"
-  /// Deprecated: the app's id.
+  /// Deprecated parameter: the app's id.
   public static let appID = "appId"
-  /// Older clients: the app's version.
+  /// The app's version, sent by older clients.
   public static let appVersion = "appVersion"
-  /// Older clients: the address to show beside the code.
+  /// The URL to show beside the code, sent by older clients.
   public static let registrationURL = "registrationURL"
   /// The provider that the viewer chose on the device.
   public static let provider = "mvpd"
-  /// The provider in browser requests and `freepreview`.
+  /// The provider, as browser requests and `freepreview` name it.
   public static let providerID = "mso_id"
   /// The registration code in browser requests.
   public static let regcode = "reg_code"
@@ -34,40 +34,36 @@ public enum Field {
   /// The ticket that proves to `/logout` that the device itself requested the sign-out; see
   /// ``PairingHeader/logoutTicket``.
   public static let logoutTicket = "ticket"
-  /// The client has no Flash.
-  ///
-  /// Always `true`.
+  /// Says that the client has no Flash; always `true`.
   public static let noFlash = "noflash"
-  /// The client uses no iframe.
-  ///
-  /// Always `true`.
+  /// Says that the client uses no iframe; always `true`.
   public static let noFrame = "no_iframe"
-  /// The requested lifetime of a code, in seconds.
+  /// The requested lifetime of a registration code, in seconds.
   public static let lifetime = "ttl"
-  /// `number` requests number matching.
+  /// With the value `number`, requests number matching: the viewer types a number that the device shows.
   public static let match = "match"
-  /// Long polling: answer when the sequence number is greater than this one.
+  /// For long polling: the service answers when the code's sequence number is greater than this one.
   public static let after = "after"
   /// The resource that the viewer wants to watch.
   public static let resource = "resource"
   /// Additional data of the app: the identity for a promotional pass, or the `data` of a sign-in.
   public static let genericData = "generic_data"
-  /// The response format, `json` or `xml`.
+  /// The format of the response, `json` or `xml`.
   public static let format = "format"
   /// A registered client's access token, if it is not in the header.
   public static let accessToken = "access_token"
-  /// The application profile of the integration.
+  /// The name of the application profile, a set of lifetimes and limits that the operator configured.
   public static let applicationProfile = "applicationProfile"
-  /// A visitor id of the app's analytics.
+  /// The id of the visitor in the app's analytics.
   public static let visitorID = "visitorID"
 
-  /// The box's signed answer to a profile request.
+  /// The box's signed answer to a profile request (the service's challenge).
   ///
-  /// In the original protocol the platform's SAML response has this place.
+  /// In the original protocol, this parameter has the SAML response of the system's TV provider account.
   public static let platformResponse = "SAMLResponse"
   /// The public half of a box's key as a base64 SubjectPublicKeyInfo.
   public static let publicKey = "publicKey"
-  /// An app on a box, by the name that the box's owner gave it.
+  /// The name of an app on a box, which the box's owner chose.
   public static let app = "app"
   /// The requestor for which an app on a box may use the box's account.
   public static let appRequestor = "appRequestor"
@@ -76,7 +72,7 @@ public enum Field {
   /// How long ago the viewer decided, in milliseconds.
   public static let decisionAge = "decisionAge"
 
-  /// All parameters above.
+  /// All parameter names above.
   ///
   /// Any other parameter is an app's own and must not influence the request.
   public static let all: Set<String> = [
@@ -88,25 +84,25 @@ public enum Field {
   ]
 }
 
-/// The headers of the protocol that are not part of HTTP.
+/// The names of headers that the protocol adds to HTTP.
 public enum PairingHeader {
   public static let deviceInfo = "X-Device-Info"
-  /// The device's address, in a request that an app publisher's server makes for it.
+  /// The device's IP address, in a request that an app publisher's server makes for it.
   public static let forwardedFor = "X-Forwarded-For"
   /// The id of the response, for support requests.
   public static let requestID = "Adobe-Request-Id"
-  /// `full` if every requested resource was checked.
+  /// Has the value `full` if the service checked every requested resource.
   public static let responseConfidence = "Adobe-Response-Confidence"
   /// In the response to a sign-out: a ticket with which the viewer's browser is signed out without a confirmation.
   public static let logoutTicket = "Regent-Logout-Ticket"
-  /// The identity for a promotional pass.
+  /// The viewer's identity for a promotional pass.
   public static let temporaryPassIdentity = "AP-TempPass-Identity"
-  /// A visitor id of the app's analytics.
+  /// The id of the visitor in the app's analytics.
   public static let visitorID = "AP-Visitor-Identifier"
-  /// What allowed the request instead of the provider: `temppass` or `degradation`; for a sign-in also
+  /// What allowed the request when the provider did not: `temppass` or `degradation`; for a sign-in also
   /// ``platformSource``.
   public static let decisionSource = "AP-Decision-Source"
-  /// The sign-in was made with the box's platform account.
+  /// The header's value for a sign-in that was made with the box's shared account (the platform account).
   public static let platformSource = "platform"
   /// The enhanced error code of a refusal, for apps of requestors without enhanced errors (an extension of Regent).
   public static let decisionReason = "AP-Decision-Reason"

@@ -14,7 +14,7 @@ public enum Paths {
     "\(regcode(requestor))/\(code.wire)"
   }
 
-  /// Returns the provider list (GET).
+  /// Returns the requestor's list of providers (GET).
   public static func config(_ requestor: RequestorID) -> String { "/api/v1/config/\(requestor)" }
 
   /// Starts a sign-in in a browser (GET).
@@ -36,10 +36,11 @@ public enum Paths {
     "\(checkAuthentication)/\(code.wire)"
   }
 
-  /// Returns the authentication (GET), or signs in with a platform assertion (POST).
+  /// Returns the sign-in of the device (GET), or signs in with an assertion of the box's shared account (POST).
   public static let authenticationToken = "/api/v1/tokens/authn"
 
-  /// Returns a profile request, which the app passes to the box's daemon (GET).
+  /// Returns a challenge for the box's shared account (a profile request), which the app passes to the box's daemon
+  /// (GET).
   public static func profileRequest(_ requestor: RequestorID, _ provider: ProviderID) -> String {
     "/api/v1/\(requestor)/profile-requests/\(provider)"
   }
@@ -49,10 +50,12 @@ public enum Paths {
   /// The box must be signed in (POST).
   public static let platformKey = "/api/v1/platform/key"
 
-  /// Reports a viewer's decision about an app (POST).
+  /// Reports a viewer's decision whether an app may use the box's shared account (POST).
   public static let platformPermission = "/api/v1/platform/permission"
 
-  /// Returns the decisions about a box's apps, and supports long polling for changes (GET).
+  /// Returns the viewer's decisions about a box's apps.
+  ///
+  /// Supports long polling for changes (GET).
   public static let platformPermissions = "/api/v1/platform/permissions"
 
   /// Authorizes a resource (GET).
@@ -67,10 +70,12 @@ public enum Paths {
   /// The older path of ``mediaToken``.
   public static let olderMediaToken = "/api/v1/mediatoken"
 
-  /// Returns which resources the viewer may watch (GET).
+  /// Returns which of several resources the viewer may watch (GET).
   public static let preauthorize = "/api/v1/preauthorize"
 
-  /// Returns which resources the viewer may watch on the device of a code, for its second screen.
+  /// Returns which resources the viewer may watch on the device that has this code.
+  ///
+  /// The phone uses it.
   public static func preauthorize(_ code: RegistrationCode) -> String {
     "\(preauthorize)/\(code.wire)"
   }

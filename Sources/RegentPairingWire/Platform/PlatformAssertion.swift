@@ -1,14 +1,14 @@
 public import RegentJSON
 public import RegentPairing
 
-/// A box's signed answer to one profile request: "the viewer is signed in on this box with this provider, and lets this
-/// app use the sign-in".
+/// A box's signed answer to one profile request (the service's challenge): "the viewer is signed in on this box with
+/// this provider, and lets this app use the sign-in".
 ///
-/// It is signed with the box's key (EdDSA, the `kid` is the box's id) and posted as `SAMLResponse`. It is valid for one
-/// profile request, which names the requestor, the device and the provider, and for one sign-in of the box, which the
-/// box's id stands for.
+/// The assertion is signed with the box's key (EdDSA, the `kid` is the box's id) and posted as `SAMLResponse`. The
+/// assertion is valid for one profile request, which names the requestor, the device and the provider. It is valid for
+/// one sign-in of the box, because the box gets a new id with each.
 public struct PlatformAssertion: Hashable, Sendable {
-  /// The JWT type, so that no other text signed with the same key passes as an assertion.
+  /// The JWT type of an assertion, so that no other text signed with the same key passes as one.
   public static let type = "platform-assertion+jwt"
   public static let lifetime: Duration = .seconds(60)
   /// The longest assertion that is parsed, in bytes.
@@ -16,14 +16,14 @@ public struct PlatformAssertion: Hashable, Sendable {
 
   /// The id that the service gave the box when it registered the box's key.
   public let box: String
-  /// The service: the issuer of the profile request.
+  /// The service for which the assertion is meant: the issuer of the profile request.
   public let audience: String
   /// The profile request as the app passed it on.
   ///
   /// The service reads requestor and device only from there.
   public let request: String
   public let provider: ProviderID
-  /// The app, by the name that the box's owner gave it.
+  /// The app for which the assertion is made, by the name that the box's owner gave it.
   public let app: String
   public let issued: Instant
 
@@ -38,12 +38,13 @@ public struct PlatformAssertion: Hashable, Sendable {
     self.issued = issued
   }
 
-  /// The issue time of an assertion: the box's clock, unless it contradicts the profile request, which was made just
-  /// before.
+  /// The issue time of an assertion: the time on the box's clock, or the time of the profile request if the clock is
+  /// wrong.
   ///
-  /// A box whose clock is not set yet can thus make a valid assertion, and a box whose clock is ahead cannot make one
-  /// that is valid later. An answer to an old request also gets the request's time and has expired already; the app
-  /// must then get a new request.
+  /// The service has just made the request, so a clock that shows an earlier or a much later time is wrong. A box whose
+  /// clock is not set yet can thus make a valid assertion, and a box whose clock is ahead cannot make one that is valid
+  /// later. An answer to an old request also gets the request's time and has expired already. The app must then get a
+  /// new request.
   public static func issued(at clock: Instant, for request: ProfileRequest) -> Instant {
     let age = clock.since(request.issued)
     return age >= .zero && age <= lifetime ? clock : request.issued
@@ -66,15 +67,15 @@ public struct PlatformAssertion: Hashable, Sendable {
       issued: Instant(milliseconds: issued))
   }
 
-  /// Whether the assertion is valid at this time: at most ``lifetime`` old, and at most that far in the future because
-  /// clocks differ.
+  /// Whether the assertion is valid at this time: it is at most ``lifetime`` old, and at most as far in the future,
+  /// because clocks differ.
   public func isFresh(at now: Instant) -> Bool {
     let age = now.since(issued)
     return age <= Self.lifetime && age >= .zero - Self.lifetime
   }
 }
 
-/// The names of apps, which the box's owner chooses and viewers read.
+/// Rules for the names of a box's apps, which the box's owner chooses and viewers read.
 public enum PlatformApp {
   /// Whether the text has 1 to 64 ASCII letters, digits, dots, dashes and underscores, and does not begin with a dot or
   /// dash.

@@ -2,26 +2,26 @@ internal import RegentEncodings
 public import RegentJSON
 public import RegentPairing
 
-/// A signed text of the service that lets an app sign in with the box's platform account.
+/// The service's signed challenge with which an app signs in through the box's shared account (the platform account).
 ///
 /// The app passes it to the box's daemon without reading it.
 ///
-/// The daemon reads it to ask the viewer about the right requestor. Only the service can verify it.
+/// The daemon reads the requestor in it, for which it asks the viewer's permission. Only the service can verify it.
 public struct ProfileRequest: Hashable, Sendable {
   public static let type = "profile-request+jwt"
-  /// How long after ``issued`` a request may be answered.
+  /// How long after ``issued`` the box may answer a profile request.
   public static let lifetime: Duration = .seconds(600)
-  /// The longest request that is parsed, in bytes.
+  /// The longest profile request that is parsed, in bytes.
   public static let longest = 4096
 
-  /// A unique id.
+  /// A unique id of the profile request.
   ///
   /// The service accepts one answer for it.
   public let id: String
   /// The service's public address.
   public let issuer: String
   public let requestor: RequestorID
-  /// The device, as the hash by which the service identifies it.
+  /// The hash by which the service identifies the device.
   public let device: String
   public let provider: ProviderID
   public let issued: Instant
@@ -39,7 +39,7 @@ public struct ProfileRequest: Hashable, Sendable {
 
   public var expires: Instant { issued + Self.lifetime }
 
-  /// The claims to sign.
+  /// The claims of the profile request, to be signed.
   ///
   /// As everywhere in this protocol, times are in milliseconds.
   public var claims: JSONObject {
@@ -49,7 +49,7 @@ public struct ProfileRequest: Hashable, Sendable {
     ]
   }
 
-  /// Reads the claims.
+  /// Reads the claims of a profile request.
   ///
   /// Returns `nil` if one is missing or malformed.
   public init?(_ claims: JSONObject) {
@@ -62,9 +62,7 @@ public struct ProfileRequest: Hashable, Sendable {
       issued: Instant(milliseconds: issued))
   }
 
-  /// Reads a request without verifying its signature.
-  ///
-  /// Only the service can verify it.
+  /// Reads a profile request without verifying its signature, which only the service can do.
   public init?(unverified text: String) {
     guard let claims = UnverifiedClaims.of(text, longest: Self.longest) else { return nil }
     self.init(claims)

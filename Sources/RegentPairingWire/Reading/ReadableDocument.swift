@@ -51,7 +51,7 @@ public enum DocumentError: Error, Hashable, Sendable {
 }
 
 extension DocumentError: CustomStringConvertible {
-  /// A sentence about the problem.
+  /// A sentence about what is wrong with the response.
   ///
   /// It never repeats the response.
   public var description: String {

@@ -41,7 +41,7 @@ extension ListedProvider {
 }
 
 extension PreauthorizationDocument: ReadableDocument {
-  /// Reads the response.
+  /// Reads the response to a preauthorization.
   ///
   /// Older services send `null` for an empty list.
   public init(from object: JSONObject) throws(JSONShapeError) {
@@ -64,7 +64,7 @@ extension PreauthorizationDocument: ReadableDocument {
 extension ErrorDocument: ReadableDocument {
   /// Reads a generic or enhanced error.
   ///
-  /// An unknown code is dropped, and the rest is still read.
+  /// An unknown enhanced code is dropped, and the other members are still read.
   public init(from object: JSONObject) throws(JSONShapeError) {
     let code = try object.optionalString("code").flatMap(EnhancedCode.init)
     let helpURL = try object.optionalString("helpUrl") ?? ""
@@ -80,7 +80,7 @@ extension ErrorDocument: ReadableDocument {
 }
 
 extension UserMetadataDocument: ReadableDocument {
-  /// Reads the attributes.
+  /// Reads the viewer's attributes.
   ///
   /// An attribute with a value of an unknown type is omitted.
   public init(from object: JSONObject) throws(JSONShapeError) {

@@ -3,7 +3,7 @@ public import RegentJSON
 import RegentPairing
 
 extension RegcodeDocument: ReadableDocument {
-  /// Reads a record.
+  /// Reads the record of a registration code.
   ///
   /// Regent's extensions have defaults, so that records of other services can be read.
   public init(from object: JSONObject) throws(JSONShapeError) {
@@ -76,9 +76,9 @@ extension AuthorizationDocument: ReadableDocument {
 }
 
 extension MediaTokenDocument: ReadableDocument {
-  /// Reads the document.
+  /// Reads the response with a media token.
   ///
-  /// ``ReceivedMediaToken`` parses the token in it.
+  /// ``ReceivedMediaToken`` parses the token itself.
   public init(from object: JSONObject) throws(JSONShapeError) {
     self.init(
       resource: try object.string("resource"), requestor: try object.string("requestor"),
@@ -102,7 +102,7 @@ extension ClientDocument: ReadableDocument {
 extension AccessTokenDocument: ReadableDocument {
   /// Reads an access token.
   ///
-  /// Its lifetime is `expires_in`, even where the protocol's documentation says otherwise.
+  /// The token's lifetime is `expires_in`, even where the protocol's documentation says otherwise.
   public init(from object: JSONObject) throws(JSONShapeError) {
     guard let lifetime = try object.optionalInt("expires_in"), lifetime > 0 else {
       throw JSONShapeError(name: "expires_in", expected: "a number of seconds")
@@ -114,7 +114,7 @@ extension AccessTokenDocument: ReadableDocument {
   }
 }
 
-/// The accepted times in epoch milliseconds: numbers of at most sixteen characters, about three hundred thousand years.
+/// The accepted times in epoch milliseconds: numbers of at most sixteen characters, which is about 300,000 years.
 ///
 /// Larger numbers cannot be meant as times, and adding a duration to them could overflow.
 private let readableTimes: ClosedRange<Int64> = -999_999_999_999_999...9_999_999_999_999_999

@@ -9,12 +9,12 @@ public enum SignedHeader {
   /// The longest header that is parsed, in bytes.
   public static let longest = 4096
 
-  /// Whether a header is meant as a signed header: it contains `=` and is not a `Bearer` token.
+  /// Whether an `Authorization` header is meant as a signed header: it contains `=` and is not a `Bearer` token.
   public static func isMeant(by header: String) -> Bool {
     header.utf8.contains(UInt8(ascii: "=")) && !header.lowercased().hasPrefix("bearer ")
   }
 
-  /// Parses a header.
+  /// Parses a signed header.
   ///
   /// Its contents are not trustworthy until the caller has checked the signature over ``SignedCall/signedText``.
   ///
@@ -25,7 +25,7 @@ public enum SignedHeader {
     try read(header.utf8.span)
   }
 
-  /// Parses a header in place.
+  /// Parses a signed header in place.
   ///
   /// Every signed request passes through here, so nothing is copied.
   public static func read(_ header: Span<UInt8>) throws(SignedHeaderError) -> SignedCall {
@@ -49,7 +49,7 @@ public enum SignedHeader {
       + "request_time=\(requestTime.milliseconds), request_uri=\(requestURI)"
   }
 
-  /// Builds the header from the signed text.
+  /// Builds the signed header from the signed text, the key and the signature.
   public static func header(textToSign: String, publicKey: PublicKey, signature: [UInt8]) -> String {
     "\(textToSign), public_key=\(publicKey), signature=\(Base64.encode(signature))"
   }
@@ -68,13 +68,13 @@ public enum SignedHeaderError: Error, Hashable, Sendable {
   case unreadable(String)
 }
 
-/// The end of the signed text.
+/// The text in a header that ends the signed text.
 let publicKeyMark = ", public_key="
 let signatureMark = ", signature="
 
 /// The method and the fields before the public key, as ranges in the header.
 ///
-/// Nothing is copied before it is needed.
+/// The values are copied only when they are needed.
 private struct SignedFields {
   private var method = 0..<0
   private var values = InlineArray<5, Range<Int>?>(repeating: nil)
@@ -89,9 +89,9 @@ private struct SignedFields {
     }
   }
 
-  /// The index of the field with this name.
+  /// The index of the field with this name in the signed header.
   ///
-  /// The length identifies most names.
+  /// The length of the name identifies most fields.
   private static func place(of name: Range<Int>, in header: Span<UInt8>) -> Int? {
     let place =
       switch name.count {
@@ -125,9 +125,9 @@ private struct SignedFields {
     return place
   }
 
-  /// Parses one field.
+  /// Parses one field of a signed header.
   ///
-  /// Returns its end, which is a comma or the end of the header.
+  /// Returns the field's end, which is a comma or the end of the header.
   private mutating func readField(
     _ header: Span<UInt8>, from start: Int
   ) throws(SignedHeaderError) -> Int {
@@ -174,7 +174,7 @@ private struct SignedFields {
 }
 
 extension UInt8 {
-  /// Whether the byte may occur in a field: printable ASCII except the comma.
+  /// Whether the byte may occur in a field of a signed header: printable ASCII except the comma.
   fileprivate var isText: Bool { self >= 0x20 && self <= 0x7E && self != UInt8(ascii: ",") }
 }
 
@@ -188,16 +188,16 @@ extension Span<UInt8> {
     return nil
   }
 
-  /// Whether the signed text ends here.
+  /// Whether the signed text of a header ends here, before the public key.
   ///
   /// The third byte rules out nearly all other fields.
   fileprivate func isPublicKeyMark(at place: Int) -> Bool {
     place + 2 < count && self[place + 2] == UInt8(ascii: "p") && spells(publicKeyMark, from: place)
   }
 
-  /// The bytes as text, or an empty text if they are not UTF-8.
+  /// The bytes in the range as text, or an empty text if they are not UTF-8.
   ///
-  /// The caller has checked them, or checks the result.
+  /// The caller has checked the bytes, or checks the result.
   fileprivate func text(_ range: Range<Int>) -> String {
     guard let text = try? UTF8Span(validating: extracting(range)) else { return "" }
     return String(copying: text)

@@ -3,11 +3,11 @@ public import RegentPairing
 
 /// The parts that the signed headers of a repeated request have in common: everything except nonce, time and signature.
 ///
-/// It holds only ranges. The caller must also keep the header that it was made from.
+/// The shape holds only ranges. The caller must also keep the header from which the shape was made.
 public struct SignedHeaderShape: Sendable {
-  /// The parts of a header that differ from the previous one.
+  /// The parts of a signed header that differ from the client's previous header.
   public struct HeaderChange: Sendable {
-    /// The range of the nonce in the header.
+    /// The range of the nonce (the single-use value) in the header.
     public let nonce: Range<Int>
     public let requestTime: Instant
     /// The range of the text that the signature covers.
@@ -16,16 +16,16 @@ public struct SignedHeaderShape: Sendable {
   }
 
   private let nonce, requestTime: Range<Int>
-  /// The end of the signed text.
+  /// The end of the signed text in the header.
   private let signed: Int
-  /// The start of the signature.
+  /// The start of the signature in the header.
   private let signature: Int
   public let requestor: RequestorID
   /// The key pair that signed the request.
   public let publicKey: PublicKey
   public let signatureMethod: SignatureMethod
 
-  /// The shape of the header that `call` was parsed from.
+  /// Creates the shape of the header that `call` was parsed from.
   public init(_ call: SignedCall) {
     nonce = call.places.nonce
     requestTime = call.places.requestTime
@@ -65,6 +65,6 @@ public struct SignedHeaderShape: Sendable {
 }
 
 extension Span<UInt8> {
-  /// The end of a field's value that starts here.
+  /// The end of the field's value that begins at `start`.
   fileprivate func endOfValue(from start: Int) -> Int { endOfPlainText(from: start, before: UInt8(ascii: ",")) }
 }

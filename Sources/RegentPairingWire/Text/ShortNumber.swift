@@ -1,7 +1,7 @@
 extension Span<UInt8> {
   /// The decimal number that these bytes spell, or `nil`.
   ///
-  /// At most 15 digits are accepted, so that it cannot overflow.
+  /// At most 15 digits are accepted, so that the number cannot overflow.
   var number: Int64? {
     guard (1...15).contains(count) else { return nil }
     var number: Int64 = 0

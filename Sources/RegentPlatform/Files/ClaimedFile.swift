@@ -2,7 +2,7 @@ import Glibc
 
 /// A lock on a file itself, whatever name it was opened under.
 ///
-/// It also tells whether the path still leads to the file.
+/// The lock also tells whether the path still leads to the file.
 ///
 /// A lock file beside a file protects only the path: a second process could get in through a hard link or after the
 /// lock file was removed. The kernel releases this lock when the value goes away and when the process dies.
@@ -28,7 +28,7 @@ public struct ClaimedFile: ~Copyable, Sendable {
   }
 
   deinit {
-    // Explicitly, for the reason that `FileLock` gives.
+    // The lock is released explicitly, for the reason that `FileLock` gives.
     _ = flock(descriptor.number, LOCK_UN)
   }
 
@@ -36,7 +36,7 @@ public struct ClaimedFile: ~Copyable, Sendable {
   ///
   /// False when the file was removed or replaced.
   ///
-  /// True when the path cannot be examined for another reason, since that does not show that the file is gone.
+  /// True when the path cannot be examined for another reason, because that does not show that the file was removed.
   public var isInPlace: Bool {
     var there = stat()
     let code = attempt { unsafe lstat(path, &there) }.code

@@ -21,6 +21,6 @@ public struct DiskSpace: Sendable {
     self.init(free: bytes(UInt64(status.f_bavail)), size: bytes(UInt64(status.f_blocks)))
   }
 
-  /// The bytes that this user may still write on the disk that a path lies on.
+  /// The bytes that this user may still write to the file system that contains the path.
   public static func free(at path: String) throws(SystemError) -> Int64 { try DiskSpace(at: path).free }
 }

@@ -10,7 +10,9 @@ struct Draft: ~Copyable {
   let name: String
   let path: String
 
-  /// More concurrent writers than this to one file means that something else is wrong.
+  /// The maximum number of concurrent writers to one file.
+  ///
+  /// More of them mean that a program does not work correctly.
   private static let slots = 64
 
   init(
@@ -59,8 +61,8 @@ struct Draft: ~Copyable {
     let status = try file.status(of: path)
     guard status.isRegular, status.st_nlink <= 1 else { throw FileError(.notAFile, path: path) }
     guard try flockNow(number, path: path) else { return .busy }
-    // The writer may have renamed the file after it was opened here and before it was locked. Then it is the finished
-    // file.
+    // The writer may have renamed the temporary file after it was opened here and before it was locked. Then it is the
+    // finished file.
     guard let there = try directory.statusInside(name, path: path), there.isSameFile(as: status)
     else { return .gone }
     _ = try onFile(path) { () throws(SystemError) in
@@ -77,8 +79,8 @@ private let mostTries = 100
 ///
 /// The file belongs to this user.
 ///
-/// A file of another user is removed, because that user may have it open and could read what is written. This fails in
-/// a directory like `/tmp`, where files of others cannot be removed.
+/// A file of another user is removed, because that user may have it open and could read what is written. The removal
+/// fails in a directory like `/tmp`, where a user cannot remove files of others.
 func openOwn(_ name: String, in directory: borrowing FileDescriptor, path: String) throws(FileError) -> FileDescriptor {
   for _ in 0..<mostTries {
     do throws(SystemError) {

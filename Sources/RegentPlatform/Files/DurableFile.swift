@@ -7,7 +7,7 @@ public import Glibc
 public enum DurableFile {
   /// Replaces a file's content durably: after it returns, a power cut cannot bring the old content back.
   ///
-  /// If anything fails, also because the disk is full, the old content stays. Only if the last step fails (forcing the
+  /// If a step fails, also because the disk is full, the old content stays. Only if the last step fails (forcing the
   /// directory) is the new content visible although a power cut may undo it; this throws too.
   ///
   /// - Parameters:
@@ -23,7 +23,7 @@ public enum DurableFile {
 
   /// Replaces the content of an existing file durably, and keeps its owner, group and mode.
   ///
-  /// The new file has all of these before it gets the name.
+  /// The new file has its owner, group and mode before it gets the name.
   ///
   /// - Parameters:
   ///   - bytes: the whole new content.
@@ -49,7 +49,7 @@ public enum DurableFile {
       afterStep: afterStep)
   }
 
-  /// Removes temporary files that killed writers have left beside a file.
+  /// Removes the temporary files that killed writers have left beside a file.
   public static func clearDrafts(of path: String) throws(FileError) {
     let place = try SplitPath(path)
     try Draft.clear(place, in: try place.openDirectory())
@@ -83,7 +83,7 @@ public enum DurableFile {
 
   /// Replaces a file's content.
   ///
-  /// Until ``force(_:)`` a power cut may undo it.
+  /// Until ``force(_:)``, a power cut may undo the replacement.
   ///
   /// For a file that is useless until another file is written: forcing both at once is cheaper.
   public static func writeUnforced(
@@ -94,7 +94,7 @@ public enum DurableFile {
 
   /// Forces the content and the names of files to disk.
   ///
-  /// It costs little when they are on disk already.
+  /// This costs little when they are on disk already.
   ///
   /// A directory that contains several of the files is forced once.
   public static func force(_ paths: String...) throws(FileError) {
@@ -133,7 +133,8 @@ public enum DurableFile {
     do throws(FileError) {
       try onFile(path) { () throws(SystemError) in
         if let owner {
-          // Before the mode and the content are set, so that only users who may read the old file can read the new one.
+          // The owner is set before the mode and the content, so that only users who may read the old file can read the
+          // new one.
           try systemCall("give back", on: draft.path) { fchown(draft.file.number, owner.user, owner.group) }
         }
         try systemCall("set the mode of", on: draft.path) { fchmod(draft.file.number, mode) }
@@ -184,8 +185,8 @@ public enum DurableFile {
     guard status.st_size <= limit else { throw FileError(.tooLarge(limit: limit), path: path) }
     var content: [UInt8] = []
     while true {
-      // Read the rest and one byte more, to notice a file that grows meanwhile. A large buffer would be slower: its
-      // fresh pages cost more than reading these small files.
+      // Read the rest and one byte more, to notice a file that grows meanwhile. A large buffer would be slower, because
+      // the kernel's work for its fresh pages takes longer than reading these small files.
       let left = max(Int(status.st_size) - content.count + 1, 512)
       let room = min(limit - content.count + 1, left, 65_536)
       let piece = try onFile(path) { () throws(SystemError) in
@@ -225,7 +226,7 @@ public enum DurableFile {
 
   /// Renames a file over another one in the same directory, durably.
   ///
-  /// At every moment a file of that name exists.
+  /// At every moment a file with the name of the other one exists.
   public static func rename(_ path: String, over other: String) throws(FileError) {
     try inOneDirectory(path, other) { (directory, from, to) throws(SystemError) in
       try systemCall("replace", on: other) { unsafe renameat(directory, from, directory, to) }

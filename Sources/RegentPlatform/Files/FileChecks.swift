@@ -2,7 +2,7 @@ import Glibc
 
 /// A path split into its directory and its last component.
 struct SplitPath {
-  /// The directory; "." when the path contains none.
+  /// The directory of the path; "." if the path contains none.
   let directory: String
   let name: String
 
@@ -20,7 +20,7 @@ struct SplitPath {
       }
   }
 
-  /// Opens the directory, so that later calls use the same directory even if it is renamed meanwhile.
+  /// Opens the directory of the path, so that later calls use the same directory even if it is renamed meanwhile.
   func openDirectory() throws(FileError) -> FileDescriptor {
     let directory = directory
     return try onFile(directory) { () throws(SystemError) in
@@ -36,7 +36,7 @@ extension stat {
 
   func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
 
-  /// Refuses a file that other users could have written or could read.
+  /// Refuses a file that other users may have written or may read.
   func requirePrivate(widest: mode_t, path: String) throws(FileError) {
     let mode = st_mode & 0o7777
     guard mode & ~widest == 0 else {
@@ -58,7 +58,8 @@ extension FileDescriptor {
     return status
   }
 
-  /// The status of a name inside this directory, without following a symbolic link; nil when there is no such file.
+  /// The status of the file with this name inside this directory, without following a symbolic link; nil when there is
+  /// no such file.
   func statusInside(_ name: String, path: String) throws(FileError) -> stat? {
     var status = stat()
     do throws(SystemError) {

@@ -6,9 +6,9 @@ public struct FileError: Error, Equatable, Sendable {
     case missing
     /// The path ends in a symbolic link, through which an attacker could make the program write elsewhere.
     case symbolicLink
-    /// A directory, device, pipe or socket where a regular file was expected.
+    /// The path leads to a directory, device, pipe or socket, where a regular file was expected.
     case notAFile
-    /// A directory was expected and something else found.
+    /// The path leads to a file that is no directory, where a directory was expected.
     case notADirectory
     /// Other users may read or write a file that must be private.
     case modeTooWide(found: mode_t, allowed: mode_t)
@@ -16,11 +16,11 @@ public struct FileError: Error, Equatable, Sendable {
     case foreignOwner(uid_t)
     /// The file is larger than the limit.
     case tooLarge(limit: Int)
-    /// Another process holds the lock; its id, if it is known.
+    /// Another process holds the lock. The value is its process id, if it is known.
     case held(by: pid_t?)
-    /// Another program has written to the file meanwhile.
+    /// Another program has written to the file since it was read.
     case changed
-    /// A system call failed.
+    /// A system call on the file failed.
     case system(SystemError)
   }
 
@@ -32,14 +32,14 @@ public struct FileError: Error, Equatable, Sendable {
     self.path = path
   }
 
-  /// What to type or do.
+  /// What the user can type or do about the error.
   public var hint: String? {
     switch kind {
     case .missing: "check the path: \(shellQuoted(path))"
     case .symbolicLink: "name the real file instead: readlink -f \(shellQuoted(path))"
     case .notAFile, .notADirectory: "check it: ls -ld \(shellQuoted(path))"
     case .modeTooWide(_, let allowed): "run chmod \(octal(allowed)) \(shellQuoted(path))"
-    // Do not suggest chown to this user: the other user's program could not open the file any more.
+    // The hint suggests no chown to this user: the other user's program could not open the file any more.
     case .foreignOwner(let owner):
       "run the command as that user: sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) …"
     case .tooLarge: "check that this is the file you meant"
@@ -73,7 +73,7 @@ extension FileError: CustomStringConvertible {
 }
 
 extension FileError {
-  /// Converts a failed system call.
+  /// Converts the error of a failed system call.
   ///
   /// A missing file and a symbolic link get kinds of their own.
   init(_ error: SystemError, path: String) {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// An exclusive lock on something that two processes must not use at once, for example a database.
+/// An exclusive lock on a thing that two processes must not use at once, for example a database.
 ///
 /// It is an advisory `flock` on a small file. The kernel releases it when this value goes away and when the process
-/// dies, so a crash never leaves a stale lock. The file itself is not removed: otherwise two processes could lock two
-/// different files of the same name.
+/// dies, so a crash never leaves a stale lock. The lock file itself is not removed. Otherwise two processes could lock
+/// two different files of the same name.
 public struct FileLock: ~Copyable, Sendable {
   public let path: String
   private let descriptor: FileDescriptor
@@ -33,24 +33,25 @@ public struct FileLock: ~Copyable, Sendable {
     let end = Clocks.bootNanoseconds() &+ patience.wholeNanoseconds
     var pause: UInt32 = 500
     while true {
-      // O_NONBLOCK: opening a pipe that an attacker has planted under this name would block.
+      // O_NONBLOCK is set because opening a pipe, which an attacker may have planted under this name, would block.
       let file = try onFile(path) { () throws(SystemError) in
         try directory.openInside(place.name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, path: path)
       }
       let status = try file.status(of: path)
       guard status.isRegular else { throw FileError(.notAFile, path: path) }
-      // A user who may open the file could hold the lock and keep this program out.
+      // The mode must be private: a user who may open the file could hold the lock and keep this program out.
       try status.requirePrivate(widest: 0o600, path: path)
       if try flockNow(file.number, path: path) {
-        // Another process may have removed the file after it was opened here and before it was locked. The lock would
-        // then protect nothing.
+        // Another process may have removed the file after it was opened here and before it was locked. A lock on a
+        // removed file would protect nothing.
         if let there = try directory.statusInside(place.name, path: path),
           there.isSameFile(as: status)
         {
           do throws(SystemError) {
             try FileLock.record(getpid(), in: file, path: path)
           } catch {
-            // The process id is only for error messages: a full disk must not keep the service from starting.
+            // A failure to write the process id is ignored if the disk is full. The id is only for error messages, and
+            // a full disk must not keep the service from starting.
             guard error.isFull else { throw FileError(.system(error), path: path) }
           }
           self.path = path
@@ -68,12 +69,12 @@ public struct FileLock: ~Copyable, Sendable {
   }
 
   deinit {
-    // Explicitly: a child process that another thread is just starting shares the open file until its exec. Closing
-    // only this descriptor would keep the lock held until then.
+    // The lock is released explicitly. A child process that another thread is just starting shares the open file until
+    // its exec. Closing only this descriptor would keep the lock held until then.
     _ = flock(descriptor.number, LOCK_UN)
   }
 
-  /// Releases the lock now instead of when the value goes away.
+  /// Releases the lock now, and not when the value goes away.
   public consuming func release() {
     // Erase the process id, so that no process reads it after the next holder has locked and before it has written its
     // own.
@@ -90,7 +91,7 @@ public struct FileLock: ~Copyable, Sendable {
 
   /// The process id of the holder, for error messages only.
   ///
-  /// The file may be empty for a moment.
+  /// The lock file may be empty for a moment.
   private static func holder(in file: borrowing FileDescriptor) -> pid_t? {
     guard let bytes = try? file.read(atMost: 16) else { return nil }
     let digits = bytes.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }

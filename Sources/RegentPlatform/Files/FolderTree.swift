@@ -3,7 +3,7 @@ import Glibc
 /// Reads a small folder into memory, for files that are served later.
 public enum FolderTree {
   public struct File: Equatable, Sendable {
-    /// The path inside the folder, with `/` between its components.
+    /// The path of the file inside the folder, with `/` between its components.
     public let path: String
     public let bytes: [UInt8]
   }
@@ -45,7 +45,9 @@ private struct Reading {
   let countLimit: Int
   var files: [FolderTree.File] = []
 
-  /// A folder of served files is not deep; a loop of bind mounts would be.
+  /// The maximum depth of folders.
+  ///
+  /// A folder of served files is not deep, but a loop of bind mounts would be.
   static let deepest = 16
 
   mutating func enter(
@@ -76,7 +78,7 @@ private struct Reading {
   private func open(
     _ name: String, in directory: borrowing FileDescriptor, _ flags: CInt, path: String
   ) throws(FileError) -> FileDescriptor {
-    // O_NOFOLLOW again: the name may have been replaced by a symbolic link since it was examined.
+    // O_NOFOLLOW is needed here too: a symbolic link may have replaced the file since it was examined.
     do throws(SystemError) {
       return try directory.openInside(name, O_RDONLY | O_NOFOLLOW | flags, path: path)
     } catch {
@@ -108,7 +110,7 @@ private struct Reading {
     in directory: borrowing FileDescriptor, path: String
   ) throws(FileError) -> [String] {
     let number = directory.number
-    // closedir closes the descriptor it reads, so give it a duplicate.
+    // closedir closes the descriptor from which it reads, so it gets a duplicate.
     let copy: CInt
     do throws(SystemError) {
       copy = try systemCall("list", on: path) { fcntl(number, F_DUPFD_CLOEXEC, 0) }
@@ -135,7 +137,7 @@ private struct Reading {
           unsafe String(cString: start)
         }
       }
-      // `enter` leaves out "." and ".." together with the hidden files.
+      // The names "." and ".." are also added here. `enter` leaves them out together with the hidden files.
       names.append(name)
     }
   }

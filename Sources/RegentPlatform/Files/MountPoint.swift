@@ -5,15 +5,15 @@ public struct MountPoint: Hashable, Sendable {
   public let type: String
   public let isReadOnly: Bool
 
-  /// Whether its content is lost when the machine is switched off.
+  /// Whether the content of the file system is lost when the machine is switched off.
   public var isInMemory: Bool { type == "tmpfs" || type == "ramfs" }
 
-  /// The file system that contains a path, which need not exist yet; nil when the kernel does not tell.
+  /// The file system that contains a path, which need not exist yet; nil if the kernel does not tell.
   public static func holding(_ path: String) -> MountPoint? {
     kernelTable("/proc/self/mountinfo", atMost: 1 << 20).flatMap { holding(realPath(path) ?? path, in: $0) }
   }
 
-  /// Finds it in the text of `/proc/self/mountinfo`.
+  /// Finds the file system that contains a path in the text of `/proc/self/mountinfo`.
   ///
   /// If several are mounted at one place, the last one counts.
   static func holding(_ path: String, in table: String) -> MountPoint? {
@@ -33,7 +33,7 @@ public struct MountPoint: Hashable, Sendable {
     return found
   }
 
-  /// Decodes white space and backslashes, which the table writes as a backslash and three octal digits.
+  /// Decodes white space and backslashes, which `/proc/self/mountinfo` writes as a backslash and three octal digits.
   private static func unescaped(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]

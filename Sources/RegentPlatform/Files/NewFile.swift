@@ -58,16 +58,16 @@ public struct NewFile: ~Copyable {
     }
   }
 
-  /// Forces everything to disk and gives the file its name, unless a file of that name exists by now.
+  /// Forces the whole content to disk and gives the file its name, unless a file of that name exists by now.
   public consuming func finish() throws(FileError) {
     let (number, folder, draft, name) = (file.number, directory.number, draftName, place.name)
     let path = path
     try onFile(path) { () throws(SystemError) in
       try systemCall("force to disk", on: path) { fsync(number) }
-      // `linkat` fails if the name exists, where a rename would replace the file.
+      // `linkat` fails if a file of that name exists. A rename would replace that file.
       try systemCall("name", on: path) { unsafe linkat(folder, draft, folder, name, 0) }
     }
-    // If this fails, `deinit` removes the temporary name.
+    // If removing the temporary name fails, `deinit` tries it again.
     isFinished = unsafe unlinkat(folder, draft, 0) == 0
     try DurableFile.force(directory, path: place.directory)
   }

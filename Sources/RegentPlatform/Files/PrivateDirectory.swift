@@ -6,8 +6,8 @@ public enum PrivateDirectory {
   ///
   /// Creates missing directories of the path with mode 0700.
   ///
-  /// An existing directory is not changed. If its mode is wider, it is refused with the command that narrows it: the
-  /// mode may be intended, or the path mistyped.
+  /// An existing directory is not changed. If its mode is wider, it is refused with a hint that names the command which
+  /// narrows the mode. The mode may be intended, or the path mistyped.
   ///
   /// - Parameters:
   ///   - path: the directory.
@@ -51,14 +51,14 @@ public enum PrivateDirectory {
 
   /// Refuses a directory, private or not, in which other users could replace this user's files.
   ///
-  /// A symbolic link is followed.
+  /// A symbolic link to a directory is followed.
   public static func requireOwn(_ path: String) throws(FileError) {
     let directory = try onFile(path) { () throws(SystemError) in
       try FileDescriptor.open(path, O_RDONLY | O_DIRECTORY)
     }
     let status = try directory.status(of: path)
     let mode = status.st_mode & 0o7777
-    // With the sticky bit, as on /tmp, only the owner of a file can rename or remove it.
+    // In a directory with the sticky bit, such as /tmp, only the owner of a file can rename or remove it.
     try status.requirePrivate(widest: mode & S_ISVTX != 0 ? mode : mode & ~0o022, path: path)
   }
 
@@ -96,7 +96,7 @@ public enum PrivateDirectory {
 
   /// Creates a directory and its missing parents.
   ///
-  /// Returns whether the directory itself was created.
+  /// Returns whether this call has created the directory itself.
   @discardableResult
   private static func create(
     _ path: String, parentIsThere: Bool = false
@@ -116,7 +116,8 @@ public enum PrivateDirectory {
       default: throw FileError(error, path: path)
       }
     }
-    // Force the new directory's name to disk too: a power cut could otherwise remove it with everything inside.
+    // The new directory's name is forced to disk too. Otherwise a power cut could remove the directory with everything
+    // inside.
     let place = try SplitPath(path)
     try DurableFile.force(try place.openDirectory(), path: place.directory)
     return true
@@ -131,7 +132,7 @@ private func trimmed(_ path: String) -> String {
 }
 
 extension SplitPath {
-  /// The parent directory; nil when it is the root, or the path has only one component.
+  /// The parent directory of the path; nil when the path is the root, or has only one component.
   static func parent(of path: String) -> String? {
     guard let place = try? SplitPath(path) else { return nil }
     let parent = trimmed(place.directory)

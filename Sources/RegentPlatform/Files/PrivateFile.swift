@@ -26,7 +26,7 @@ public enum PrivateFile {
   ///
   /// - Throws: `FileError` for anything but a regular file whose mode is not wider than `widest`.
   public static func checkTarget(of path: String, widest: mode_t) throws(FileError) {
-    // Without O_NONBLOCK, opening a pipe would wait for a writer.
+    // O_NONBLOCK is set because opening a pipe would otherwise wait for a writer.
     let file = try onFile(path) { () throws(SystemError) in
       try FileDescriptor.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     }

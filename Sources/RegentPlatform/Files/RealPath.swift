@@ -1,11 +1,11 @@
 import Glibc
 
-/// The absolute path without symbolic links and dots; nil when nothing exists there or it cannot be examined.
+/// The absolute path of a file without symbolic links and dots; nil if the file does not exist or cannot be examined.
 public func realPath(_ path: String) -> String? { try? resolvedPath(path) }
 
-/// The absolute path without symbolic links and dots.
+/// The absolute path of a file without symbolic links and dots.
 ///
-/// Throws when nothing exists there or it cannot be examined.
+/// Throws if the file does not exist or cannot be examined.
 public func resolvedPath(_ path: String) throws(SystemError) -> String {
   try refuseNUL(in: path, operation: "examine")
   let (found, code) = unsafe attemptToGet { unsafe realpath(path, nil) }

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A lock that keeps two programs from changing the same settings file at once.
 ///
-/// It is a file `.NAME.lock` beside the settings, removed when this value goes away. The next program takes over the
-/// file of one that was killed.
+/// The lock is a file `.NAME.lock` beside the settings, which is removed when this value goes away. If a program that
+/// held the lock was killed, the next program takes over its file.
 public struct SettingsLock: ~Copyable, Sendable {
   private let lock: FileLock
 
@@ -22,8 +22,8 @@ public struct SettingsLock: ~Copyable, Sendable {
   public consuming func release() {}
 
   deinit {
-    // Remove the file while it is locked: another program that has opened it meanwhile sees that its name is gone, and
-    // creates a new one.
+    // The lock file is removed while it is locked. Another program that has opened it meanwhile sees that its name is
+    // gone, and creates a new one.
     _ = unsafe unlink(lock.path)
   }
 }

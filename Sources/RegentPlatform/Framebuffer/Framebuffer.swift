@@ -27,7 +27,7 @@ public struct Framebuffer: ~Copyable, Sendable {
     return try FramebufferGeometry(of: number, path: path)
   }
 
-  /// The previous content of a part of the screen.
+  /// The previous content of a part of the screen, to restore it later.
   public struct SavedArea: Sendable {
     fileprivate let rows: [(offset: Int, bytes: [UInt8])]
   }
@@ -38,7 +38,7 @@ public struct Framebuffer: ~Copyable, Sendable {
   ///   - width: its width in pixels.
   ///   - height: its height in pixels.
   ///   - isBlack: called for each pixel.
-  /// - Returns: the content that it covers, for `restore`.
+  /// - Returns: the content that the picture covers, for `restore`.
   /// - Throws: `SystemError`.
   @discardableResult
   public func drawCentred(
@@ -74,7 +74,7 @@ public struct Framebuffer: ~Copyable, Sendable {
   private func read(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
     let number = device.number
     var bytes = [UInt8](repeating: 0, count: count)
-    // Where a file is shorter, the pixels read as black.
+    // If a file is shorter than the area, the missing pixels count as black.
     try systemCall("read", on: path) { unsafe pread(number, &bytes, count, offset) }
     return bytes
   }
@@ -91,7 +91,7 @@ public struct Framebuffer: ~Copyable, Sendable {
             offset + start)
         }
       }
-      // Writing past the end of a framebuffer returns 0 each time.
+      // Writing past the end of a framebuffer returns 0 each time, so the loop would never end.
       guard count > 0 else {
         throw SystemError(operation: "draw on", subject: path, code: ENOSPC)
       }

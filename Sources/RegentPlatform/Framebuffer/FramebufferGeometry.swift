@@ -3,19 +3,19 @@ import Glibc
 
 /// The layout of a framebuffer's pixels in memory.
 public struct FramebufferGeometry: Equatable, Sendable {
-  /// Visible pixels in a row.
+  /// The number of visible pixels in a row.
   public let width: Int
-  /// Visible rows.
+  /// The number of visible rows.
   public let height: Int
   public let bitsPerPixel: Int
-  /// Bytes from the start of one row to the start of the next.
+  /// The number of bytes from the start of one row to the start of the next.
   public let stride: Int
   /// The offset of the first visible pixel, in bytes.
   public let start: Int
   public let white: [UInt8]
   public let black: [UInt8]
 
-  /// A simple layout, in which white has all bits set; nil for sizes that no screen has.
+  /// Creates a simple layout, in which white has all bits set; nil for sizes that no screen has.
   ///
   /// - Parameters:
   ///   - width: pixels in a row.
@@ -34,7 +34,7 @@ public struct FramebufferGeometry: Equatable, Sendable {
     self.stride = stride
     start = 0
     white = [UInt8](repeating: 0xff, count: bytes)
-    // The fourth byte is the opacity, or unused.
+    // The fourth byte of a pixel is the opacity, or unused.
     black = bytes == 4 ? [0, 0, 0, 0xff] : [UInt8](repeating: 0, count: bytes)
   }
 
@@ -67,7 +67,7 @@ public struct FramebufferGeometry: Equatable, Sendable {
     start = Int(variable.yoffset) * stride + Int(variable.xoffset) * bytes
     let isPalette = bytes == 1 && fixed.visual != UInt32(FB_VISUAL_TRUECOLOR)
     let opaque = variable.transp.mask
-    // In the console's palette entry 15 is white.
+    // In the console's palette, colour 15 is white.
     let whiteBits =
       isPalette ? 15 : variable.red.mask | variable.green.mask | variable.blue.mask | opaque
     white = littleEndian(whiteBits, bytes)

@@ -1,10 +1,10 @@
 /// A settings file with one `NAME=VALUE` per line, as systemd reads it.
 ///
-/// Lines that are written here mean the same in a shell.
+/// Lines that this type writes mean the same in a shell.
 ///
 /// Comments, order, line ends and invalid UTF-8 are kept in all lines that are not changed.
 public struct EnvironmentFile: Equatable, Sendable {
-  /// A changed line.
+  /// A line of the file that was changed.
   ///
   /// `old` is nil for a new line, `new` for a removed one.
   public struct Change: Equatable, Sendable {
@@ -13,25 +13,25 @@ public struct EnvironmentFile: Equatable, Sendable {
   }
 
   private var parts: [EnvironmentPart]
-  /// LF, or the line end of the first line.
+  /// The line end of new lines: that of the first line, or LF if the file is empty.
   private let lineEnd: [UInt8]
   /// The changes in the order in which they were made.
   public private(set) var changes: [Change] = []
 
-  /// Parses the content of a file.
+  /// Parses the content of a settings file.
   public init(_ bytes: [UInt8]) {
     parts = EnvironmentPart.all(in: bytes)
     lineEnd = parts.first { !$0.end.isEmpty }?.end ?? [UInt8(ascii: "\n")]
     if let last = parts.indices.last, !parts[last].isOpen { parts[last].end = endOf(last) }
   }
 
-  /// Parses the text of a file.
+  /// Parses the text of a settings file.
   public init(_ text: String) { self.init(Array(text.utf8)) }
 
-  /// The content including the changes.
+  /// The content of the settings file, including the changes.
   public var bytes: [UInt8] { parts.flatMap { $0.bytes + $0.end } }
 
-  /// The content as a text.
+  /// The content of the settings file as a text, including the changes.
   public var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The value of a variable as systemd reads it; nil when no line sets it.
@@ -41,7 +41,7 @@ public struct EnvironmentFile: Equatable, Sendable {
 
   /// The values of all variables by name.
   ///
-  /// If several lines set one, the last counts.
+  /// If several lines set a variable, the last one counts.
   public var variables: [String: String] {
     var found: [String: String] = [:]
     for part in parts {
@@ -55,7 +55,8 @@ public struct EnvironmentFile: Equatable, Sendable {
   ///
   /// An existing line is replaced; if there are several, the last one, because that one counts. Otherwise the new line
   /// is inserted after the first comment that shows the setting, or at the end. Removing turns the line into such a
-  /// comment, or deletes it if one exists. So the file does not grow when a setting is added and removed repeatedly.
+  /// comment, or deletes it if one exists. So the file does not grow when a setting is added and removed again and
+  /// again.
   public mutating func set(_ name: String, _ value: String?) {
     for index in parts.indices where parts[index].sets(name) && isInDoubt(index) {
       replace(index, parts[index].asComment)
@@ -79,7 +80,7 @@ public struct EnvironmentFile: Equatable, Sendable {
 
   /// Whether a line follows a comment that ends in a backslash.
   ///
-  /// systemd before version 254 treats it as part of that comment, later versions as a line of its own.
+  /// systemd before version 254 treats the line as part of that comment, later versions as a line of its own.
   private func isInDoubt(_ index: Int) -> Bool { index > 0 && parts[index - 1].isCommentThatGoesOn }
 
   private func endOf(_ index: Int) -> [UInt8] { parts[index].end.isEmpty ? lineEnd : parts[index].end }
@@ -90,7 +91,8 @@ public struct EnvironmentFile: Equatable, Sendable {
     while place < parts.count, isInDoubt(place) { place += 1 }
     if place == parts.count, let last = parts.last {
       if last.isOpen {
-        // Insert before the last line: after it, the new line would become part of its unfinished value.
+        // The new line is inserted before the last line. After it, the new line would become part of its unfinished
+        // value.
         place -= 1
       } else if last.isCommentThatGoesOn {
         parts.append(EnvironmentPart(bytes: [], end: lineEnd))

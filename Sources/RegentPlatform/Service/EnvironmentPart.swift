@@ -2,11 +2,11 @@
 ///
 /// A value continues after a backslash at the end of a line, and until its closing quotation mark.
 struct EnvironmentPart: Equatable, Sendable {
-  /// The bytes without the last line end.
+  /// The bytes of the part without the last line end.
   let bytes: [UInt8]
-  /// The last line end; empty when the file ends without one.
+  /// The last line end of the part; empty if the file ends without one.
   var end: [UInt8]
-  /// The name in bytes; nil, like the value, when the part sets nothing.
+  /// The name of the variable that the part sets, as bytes; nil, like the value, if it sets none.
   let name: [UInt8]?
   let value: [UInt8]?
   /// Whether the file ends within the value, so that text appended to the file would become part of it.
@@ -43,24 +43,24 @@ struct EnvironmentPart: Equatable, Sendable {
     return parts
   }
 
-  /// The bytes as text, for display.
+  /// The bytes of the part as text, for display.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
   func sets(_ name: String) -> Bool { self.name.map { $0.elementsEqual(name.utf8) } ?? false }
 
   private var isComment: Bool { bytes.first { !isBlank($0) }.map { "#;".utf8.contains($0) } ?? false }
 
-  /// Whether this is a comment that ends in a backslash.
+  /// Whether the part is a comment that ends in a backslash.
   var isCommentThatGoesOn: Bool { isComment && bytes.last == UInt8(ascii: "\\") }
 
-  /// Whether this is a comment that shows how to write a setting, for example `#NAME=VALUE`.
+  /// Whether the part is a comment that shows how to write a setting, for example `#NAME=VALUE`.
   func isExample(of name: String) -> Bool {
     guard isComment, let sign = bytes.firstIndex(of: UInt8(ascii: "=")) else { return false }
     let key = TextLines.trimmed(bytes[..<sign].drop { isBlank($0) || $0 == UInt8(ascii: "#") })
     return key.elementsEqual(name.utf8)
   }
 
-  /// The setting as a comment in one line.
+  /// The setting of the part as a comment in one line.
   var asComment: [UInt8] {
     let isOneLine = !bytes.contains(where: isLineEnd) && bytes.last != UInt8(ascii: "\\")
     return [UInt8(ascii: "#")] + (isOneLine ? bytes : Self.line(name ?? [], value ?? []))
@@ -68,7 +68,7 @@ struct EnvironmentPart: Equatable, Sendable {
 
   static func line(_ name: String, _ value: String) -> [UInt8] { line(Array(name.utf8), Array(value.utf8)) }
 
-  /// A line that a shell and systemd read alike.
+  /// Writes a setting as a line that a shell and systemd read alike.
   ///
   /// Line ends in the value become spaces, because they would begin another setting.
   private static func line(_ name: [UInt8], _ value: [UInt8]) -> [UInt8] {
@@ -102,9 +102,9 @@ private struct EnvironmentScanner {
 
   private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-  /// Reads to the end of a line, or of a value with several lines.
+  /// Reads to the end of a line, or of a value that has several lines.
   ///
-  /// Returns nil when the line sets nothing.
+  /// Returns nil when the line sets no variable.
   mutating func setting() -> (name: [UInt8], value: [UInt8])? {
     isInValue = false
     let start = place
@@ -132,7 +132,7 @@ private struct EnvironmentScanner {
 
   private mutating func readValue() -> [UInt8] {
     var value: [UInt8] = []
-    // The length of the value without spaces at its end.
+    // The length of the value without spaces at its end, as far as it was read.
     var kept = 0
     var state = EnvironmentScannerState.before
     let (backslash, quote, apostrophe) = (UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "'"))

@@ -2,13 +2,13 @@ import Glibc
 
 /// Reports the program's state to the service manager (the `sd_notify` protocol), without libsystemd.
 ///
-/// Without a service manager there is no value, so `notification?.ready()` works everywhere.
+/// If there is no service manager, the value is nil, so `notification?.ready()` works everywhere.
 public struct ServiceNotification: Sendable {
   private let address: SocketAddress
   private let name: String
   private let watchdogMicroseconds: UInt64?
 
-  /// The service manager named in the environment; nil when there is none.
+  /// Finds the service manager that the environment names; nil when there is none.
   ///
   /// - Parameters:
   ///   - environment: the process's variables.
@@ -43,9 +43,9 @@ public struct ServiceNotification: Sendable {
 
   /// Reports that settings are being reloaded.
   ///
-  /// Call `ready` when that is done.
+  /// Call `ready` when they have been reloaded.
   public func reloading() throws(SystemError) {
-    // With Type=notify-reload systemd compares this time with the time at which it sent the signal.
+    // With Type=notify-reload systemd compares this time with the time at which it sent the reload signal.
     try send(["RELOADING=1", "MONOTONIC_USEC=\(Clocks.monotonicMicroseconds())"])
   }
 
@@ -56,7 +56,7 @@ public struct ServiceNotification: Sendable {
 
   /// Extends the start timeout to `span` from now.
   ///
-  /// It may be extended again before it is over.
+  /// The program may extend it again before it is over.
   public func extendTimeout(by span: Duration) throws(SystemError) {
     let microseconds = span.components.seconds * 1_000_000
     try send(["EXTEND_TIMEOUT_USEC=\(microseconds)"])
@@ -64,14 +64,14 @@ public struct ServiceNotification: Sendable {
 
   /// Reports that the program is alive.
   ///
-  /// Must be called every `watchdogInterval`.
+  /// The program must call this every `watchdogInterval`.
   public func watchdog() throws(SystemError) {
     try send(["WATCHDOG=1"])
   }
 
   private func statusLine(_ sentence: String?) -> [String] {
     guard let sentence else { return [] }
-    // A line break would begin another variable: text from outside could then say READY=1.
+    // A line break would begin another variable. A text that an attacker can influence could then contain READY=1.
     let line = sentence.unicodeScalars.map { $0.value < 32 ? " " : String($0) }.joined()
     return ["STATUS=\(line)"]
   }

@@ -35,9 +35,9 @@ public enum SocketActivation {
     return sockets
   }
 
-  /// The sockets that the variables announce.
+  /// The sockets that the environment variables announce.
   ///
-  /// Does not use any descriptor.
+  /// Uses no descriptor.
   static func announced(
     environment: [String: String], processID: Int32
   ) -> [InheritedSocket] {

@@ -1,7 +1,7 @@
 /// A key pressed on the terminal.
 public enum Key: Hashable, Sendable {
   case character(Character)
-  /// Ctrl and a lower-case letter.
+  /// The control key and a lower-case letter, pressed together.
   case control(Character)
   case enter
   case escape
@@ -9,7 +9,7 @@ public enum Key: Hashable, Sendable {
   /// The Delete key (deletes to the right).
   case delete
   case tab
-  /// Shift and Tab.
+  /// The shift key and the tab key, pressed together.
   case backTab
   case up
   case down
@@ -27,18 +27,20 @@ public enum Key: Hashable, Sendable {
 public struct KeyDecoder: Sendable {
   private var pending: [UInt8] = []
 
-  /// No key has a longer sequence; longer ones are discarded.
+  /// The maximum length of a key's byte sequence.
+  ///
+  /// Longer sequences are no keys and are discarded.
   private static let longest = 16
 
   public init() {}
 
   /// Whether the bytes so far may be the beginning of a key.
   ///
-  /// The Escape key sends the first byte of an arrow key's sequence. So call `flush` when nothing follows for a short
+  /// The Escape key sends the first byte of an arrow key's sequence. So call `flush` when no byte follows for a short
   /// time.
   public var isWaiting: Bool { !pending.isEmpty }
 
-  /// Adds the bytes and returns the keys that are complete now, in order.
+  /// Adds bytes from the terminal and returns the keys that are complete now, in order.
   ///
   /// Unknown sequences are left out.
   public mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
@@ -66,7 +68,7 @@ public struct KeyDecoder: Sendable {
 
   /// Ends waiting for more bytes: a lone escape byte is the Escape key, other incomplete sequences are dropped.
   ///
-  /// - Returns: the key that this completes, if any.
+  /// - Returns: the key that is complete now, if any.
   public mutating func flush() -> [Key] {
     defer { pending = [] }
     return pending == [0x1b] ? [.escape] : []
@@ -83,9 +85,9 @@ public struct KeyDecoder: Sendable {
     }
   }
 
-  /// A character of several bytes.
+  /// Decodes a character of several bytes.
   ///
-  /// Returns nil when bytes are missing, and no key when they are not UTF-8.
+  /// Returns nil when bytes are missing, and no key when the bytes are not UTF-8.
   private func multiByteCharacter(_ first: UInt8) -> (Key?, Int)? {
     let length =
       switch first {
@@ -106,7 +108,7 @@ public struct KeyDecoder: Sendable {
     return (.character(character), length)
   }
 
-  /// Decodes `ESC [ … letter` or `ESC O letter`.
+  /// Decodes the sequence of a special key, `ESC [ … letter` or `ESC O letter`.
   ///
   /// Returns nil when bytes are missing.
   private func escapeSequence() -> (Key?, Int)? {

@@ -4,7 +4,7 @@ import Glibc
 public final class KeyListener: Sendable {
   private let stopping: StopSwitch
 
-  /// If nothing follows an escape byte for this long, the Escape key was pressed.
+  /// If no byte follows an escape byte for this long, the Escape key was pressed.
   private static let escapeMilliseconds: CInt = 50
   /// How often to check whether this program is in the foreground of the terminal again.
   private static let absenceMilliseconds: CInt = 500
@@ -21,7 +21,7 @@ public final class KeyListener: Sendable {
     let stopping = try StopSwitch()
     self.stopping = stopping
     try DedicatedThread.start(named: "keys") {
-      // Otherwise the kernel stops the program when it reads in the background.
+      // SIGTTIN is blocked. Otherwise the kernel stops the program when it reads from the terminal in the background.
       block([Signal(number: SIGTTIN)])
       var decoder = KeyDecoder()
       while true {
@@ -34,7 +34,7 @@ public final class KeyListener: Sendable {
           let bytes = TerminalRescue.isInFront(number) ? KeyListener.read(number) : nil
           guard let bytes, !bytes.isEmpty else {
             if TerminalRescue.isInFront(number) { return onKey(nil) }
-            // The shell is in the foreground and gets the keys.
+            // The program is in the background. The shell in the foreground gets the keys.
             if stopping.waits(for: -1, milliseconds: KeyListener.absenceMilliseconds) == .stopped {
               return
             }
@@ -48,7 +48,7 @@ public final class KeyListener: Sendable {
 
   deinit { stop() }
 
-  /// Ends the thread.
+  /// Ends the listener's thread.
   ///
   /// Keys pressed later stay in the terminal's input.
   public func stop() { stopping.stop() }

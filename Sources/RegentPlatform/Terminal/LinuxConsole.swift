@@ -7,7 +7,7 @@ public struct LinuxConsole: Equatable, Sendable {
   ///
   /// Otherwise each byte is one character.
   public let isUnicode: Bool
-  /// The characters of its font, up to U+FFFF.
+  /// The characters of the console's font, up to U+FFFF.
   public let characters: Set<UInt16>
 
   public init(isUnicode: Bool, characters: Set<UInt16>) {
@@ -27,7 +27,7 @@ public struct LinuxConsole: Equatable, Sendable {
     UInt16(exactly: character.value).map(characters.contains) ?? false
   }
 
-  /// The characters in the font's Unicode map; empty when the kernel does not report it.
+  /// The characters in the Unicode map of the console's font; empty if the kernel does not report it.
   private static func fontCharacters(of number: CInt) -> Set<UInt16> {
     // The kernel's own maps have some hundred entries. A larger map is read again with more space.
     var capacity = 1_024

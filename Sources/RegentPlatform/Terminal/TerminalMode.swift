@@ -2,11 +2,9 @@ import Glibc
 
 /// How a terminal processes keys before the program reads them.
 public enum TerminalMode: Sendable {
-  /// Keys are read one by one and not echoed.
-  ///
-  /// Ctrl-C and Ctrl-Z still send their signals.
+  /// Keys are read one by one and not echoed. Ctrl-C and Ctrl-Z still send their signals.
   case keys
-  /// All keys are read as bytes, Ctrl-C too, and output is not processed.
+  /// All keys are read as bytes, Ctrl-C too. The terminal does not process output.
   case raw
   /// Lines are read without echo, for passwords.
   case hidden
@@ -21,7 +19,7 @@ public struct WindowSize: Equatable, Sendable {
     self.columns = columns
   }
 
-  /// The largest size that is used, because drawing code allocates memory for each character.
+  /// The largest terminal size that is used, because drawing code allocates memory for each character.
   public static let largest = WindowSize(rows: 200, columns: 500)
 
   /// The size of the terminal behind a descriptor; nil when it is not a terminal or its size is unknown.
@@ -49,9 +47,9 @@ public enum Terminal {
 /// Which program is in the foreground of a ``TerminalSession``'s terminal.
 public enum TerminalHold: Sendable {
   case held
-  /// This program, which has just returned to the foreground and must draw everything again.
+  /// This program is in the foreground. It has just returned there, and must draw everything again.
   case regained
-  /// Another program: this one is in the background.
+  /// Another program is in the foreground, so this one must not draw.
   case elsewhere
 }
 
@@ -91,13 +89,13 @@ public struct TerminalSession: ~Copyable, Sendable {
 
   deinit { TerminalRescue.disarm() }
 
-  /// Which program is in the foreground now.
+  /// Which program is in the foreground of the terminal now.
   ///
-  /// Call it before each drawing: the kernel sends no signal when a shell moves a running program to the background or
-  /// back.
+  /// Call this before each drawing: the kernel sends no signal when a shell moves a running program to the background
+  /// or back.
   public static func hold() -> TerminalHold { TerminalRescue.hold() }
 
-  /// Restores the old mode now instead of when the value goes away.
+  /// Restores the old mode of the terminal now, and not when the value goes away.
   public consuming func end() {}
 }
 

@@ -5,9 +5,9 @@ import Synchronization
 /// Restores the terminal when the program ends before its session does.
 ///
 /// A signal handler may call only the functions that `signal-safety(7)` lists: here atomic exchanges, `tcsetattr`,
-/// `write`, `tcgetattr`, `tcgetpgrp`, `sigaction`, `pthread_sigmask` and `raise`. So all data that it reads is in plain
-/// memory that is never moved. It is never freed either, because a handler on another thread may be reading it: each
-/// session leaks a few kilobytes.
+/// `write`, `tcgetattr`, `tcgetpgrp`, `sigaction`, `pthread_sigmask` and `raise`. So all data that the handler reads is
+/// in plain memory that is never moved. That memory is never freed either, because a handler on another thread may be
+/// reading it. Each session leaks a few kilobytes.
 enum TerminalRescue {
   static func arm(
     number: CInt, old: termios, new: termios, greeting: [UInt8], farewell: [UInt8]
@@ -25,17 +25,18 @@ enum TerminalRescue {
     records.withLock { $0.append(UInt(bitPattern: record)) }
     _ = leavesAtExit
     for signal in watchedSignals { unsafe install(signal, in: record) }
-    // If writing in the background stopped the program (SIGTTOU), it could not handle the signal that is to end it.
+    // SIGTTOU is ignored. If writing in the background stopped the program, it could not handle the signal that is to
+    // end it.
     signal(SIGTTOU, SIG_IGN)
     if isInFront(unsafe record.pointee.number) {
       unsafe record.pointee.enter()
     } else {
-      // A program that starts in the background changes the mode when it comes to the foreground.
+      // The program was started in the background. It changes the terminal's mode when it comes to the foreground.
       isAway.store(true, ordering: .releasing)
     }
   }
 
-  /// Which program is in the foreground.
+  /// Which program is in the foreground of the terminal.
   ///
   /// Changes the mode again if this program has just returned to the foreground.
   static func hold() -> TerminalHold {
@@ -50,7 +51,7 @@ enum TerminalRescue {
     return .regained
   }
 
-  /// Whether this program's process group is in the foreground.
+  /// Whether this program's process group is in the foreground of the terminal.
   ///
   /// True if the terminal has no foreground group.
   static func isInFront(_ number: CInt) -> Bool {
@@ -89,22 +90,23 @@ enum TerminalRescue {
 private let watchedSignals =
   [SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGCONT] + crashSignals
 
-/// Swift's crash reporter handles these when it is enabled, including SIGQUIT (Ctrl-\).
+/// The signals of crashes, including SIGQUIT (Ctrl-\).
+///
+/// Swift's crash reporter handles them when it is enabled.
 private let crashSignals = [SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGABRT, SIGFPE, SIGTRAP]
 
 private let leavesAtExit: Void = { _ = atexit(leaveNow) }()
 
-/// The address of the current session's record, or 0.
-///
-/// Signal handlers read it.
+/// The address of the record with which signal handlers restore the terminal; 0 while no program mode is set.
 private let armed = Atomic<UInt>(0)
 
-/// Whether the old mode is restored although the session goes on: the program is stopped or in the background.
+/// Whether the terminal's old mode is restored although the session goes on, because the program is stopped or in the
+/// background.
 private let isAway = Atomic<Bool>(false)
 
-/// All records ever made.
+/// All records for restoring the terminal that were ever made.
 ///
-/// They are kept on purpose; leak checkers see them through this array.
+/// They are kept on purpose, and leak checkers see them through this array.
 private let records = Locked<[UInt]>([])
 
 private func currentRecord() -> UnsafeMutablePointer<RescueRecord>? {
@@ -120,12 +122,13 @@ private func leaveNow() {
   TerminalRescue.disarm()
 }
 
-/// Restores the terminal, then lets the signal do what it would have done without this handler.
+/// Restores the terminal, then lets the signal have the effect that it would have without this handler.
 private func leaveAndEnd(_ signal: CInt) {
   guard let record = unsafe takeRecord() else { return }
   unsafe record.pointee.leave()
   unsafe record.pointee.putBackHandler(of: signal)
-  // The signal is blocked during this handler. It arrives on return, so that the exit status is the right one.
+  // The signal is blocked during this handler. It takes effect on return, so that the exit status of the program is the
+  // right one.
   raise(signal)
 }
 
@@ -150,7 +153,7 @@ private func leaveAndStop(_ signal: CInt) {
   }
 }
 
-/// Runs when the program continues, also after `SIGSTOP`, which it cannot handle.
+/// Runs when the stopped program continues, also after `SIGSTOP`, which no program can handle.
 ///
 /// In the foreground it changes the mode and draws; in the background it leaves the terminal alone until
 /// ``TerminalRescue/hold()`` finds it in the foreground.
@@ -200,14 +203,15 @@ private func comeBack(_ signal: CInt) {
     unsafe say(farewell)
     if unsafe TerminalRescue.isInFront(number) || hasOurMode {
       var mode = unsafe old
-      // Not TCSADRAIN: it waits until the terminal has taken all output, which never happens after a hang-up.
+      // TCSANOW is used and not TCSADRAIN, which waits until the terminal has taken all output. After a hang-up that
+      // never happens.
       _ = unsafe tcsetattr(number, TCSANOW, &mode)
     }
   }
 
-  /// Whether the mode is still the one set here.
+  /// Whether the terminal still has the mode that this program has set.
   ///
-  /// A shell in the foreground has set another one for editing its lines.
+  /// A shell in the foreground sets another one for editing its lines.
   private var hasOurMode: Bool {
     var mode = termios()
     guard unsafe tcgetattr(number, &mode) == 0 else { return false }

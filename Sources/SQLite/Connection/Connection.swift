@@ -7,7 +7,7 @@ import CSQLite
   enum Role { case writer, reader, backup }
 
   let handle: OpaquePointer
-  /// State shared with the C callbacks and with borrowed contexts.
+  /// The state of the connection that C callbacks and borrowed contexts use too.
   let state: ConnectionState
   let interrupter: Interrupter
 
@@ -19,7 +19,7 @@ import CSQLite
     beforeUse: (borrowing Connection) throws(SQLiteError) -> Void = { _ throws(SQLiteError) in }
   ) throws(SQLiteError) -> Connection {
     SQLiteLibrary.prepare()
-    // SQLite would treat any other form as a URI, a temporary database or another file.
+    // SQLite would treat a path of any other form as a URI, a temporary database or another file.
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
       throw SQLiteError(code: .cannotOpen, message: "an absolute path is needed")
     }
@@ -89,8 +89,8 @@ extension Connection {
     defer { state.statements.giveBack(entry) }
     let before = unsafe sqlite3_total_changes64(handle)
     while try step(entry) {}
-    // sqlite3_changes keeps the count of an earlier INSERT, UPDATE or DELETE. It belongs to this statement only if the
-    // total has grown.
+    // sqlite3_changes still has the count of an earlier INSERT, UPDATE or DELETE, if this statement changed nothing. It
+    // belongs to this statement only if the total has grown.
     guard unsafe sqlite3_total_changes64(handle) != before else { return 0 }
     return Int(unsafe sqlite3_changes64(handle))
   }
@@ -106,7 +106,7 @@ extension Connection {
     }
   }
 
-  /// The first column of a statement's first row; for pragmas and counts.
+  /// The first column of a statement's first row, for pragmas and counts.
   borrowing func value<Value: SQLDecodable>(
     _ sql: SQL, as type: Value.Type = Value.self
   ) throws(SQLiteError) -> Value? {
@@ -175,8 +175,8 @@ extension Connection {
 
   /// Refuses statements after SQLite has ended a request's transaction by itself (full disk, `ON CONFLICT ROLLBACK`).
   ///
-  /// If the request's code caught that error and went on, each further statement would commit by itself, and the
-  /// requester would then be told that nothing was written.
+  /// If the request's code caught that error and went on, each further statement would commit by itself, although its
+  /// caller would be told that nothing was written.
   private borrowing func refuseOutsideTransaction(_ sql: String) throws(SQLiteError) {
     guard state.insideRequest, !isInTransaction else { return }
     throw SQLiteError(
@@ -198,31 +198,35 @@ extension Connection {
 /// Only the connection's thread uses it.
 final class ConnectionState {
   let statements = StatementCache()
-  /// The first error after which this connection's results cannot be trusted.
+  /// The first error after which the results of this connection cannot be trusted.
   var fatal: SQLiteError?
-  /// The last error, including errors that a request's own code caught.
+  /// The last error of the connection, including errors that a request's own code caught.
   var lastError: SQLiteError?
-  /// Which code runs statements on the connection.
+  /// Which code runs statements on the connection now: this target's, a request's or a migration's.
   ///
   /// The authorizer decides by it what to deny.
   enum Code { case ours, request, migration }
   var running = Code.ours
-  /// What the authorizer denied last, for the error message: SQLite itself says only "not authorized".
+  /// What SQLite's authorizer denied last, for the error message.
+  ///
+  /// SQLite itself says only "not authorized".
   var denied: String?
   /// True while a request or migration runs.
   ///
-  /// Its code must not end the transaction or begin another.
+  /// Their code must not end the transaction or begin another.
   var insideRequest: Bool { running != .ours }
   /// Whether a statement that can write has run since this was last set to false.
   var hasWritten = false
-  /// The pages in the write-ahead log after the last commit.
+  /// The number of pages in the write-ahead log after the last commit.
   var logPages = 0
-  /// Advances on each commit that changed rows selected by `DatabaseOptions.moves`.
+  /// A counter of commits that changed rows which `DatabaseOptions.moves` selects.
+  ///
+  /// Nil if no changes are counted.
   var changes: ChangeMark?
-  /// Whether the open transaction has changed such a row.
+  /// Whether the open transaction has changed a row that `DatabaseOptions.moves` selects.
   var hasChangedRows = false
 
-  /// Advances `changes` if the committed transaction has changed rows that it counts.
+  /// Advances the counter `changes` if the committed transaction has changed rows that it counts.
   ///
   /// Called after a commit and before its requests are answered.
   func noteCommit() {

@@ -2,7 +2,8 @@ import CSQLite
 
 extension Connection {
   borrowing func configure(_ role: Role) throws(SQLiteError) {
-    // Must come first: the pragmas below may meet a lock, and without a timeout they would fail at once.
+    // The busy timeout must be set first: the pragmas below may meet a lock, and without a timeout they would fail at
+    // once.
     try check(unsafe sqlite3_busy_timeout(handle, 5_000))
     // SQL that writes to the schema or a shadow table could corrupt the file. No statement of this program needs to.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DEFENSIVE, 1))
@@ -11,7 +12,8 @@ extension Connection {
     // An attacker who can write the file could plant a trigger that undoes a change, or replace a table by a view.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0))
-    // Otherwise SQLite silently treats a double-quoted name that is not a column as text.
+    // Double-quoted text in SQL is forbidden. Otherwise SQLite silently treats a quoted name that is not a column as
+    // text.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DQS_DML, 0))
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_DQS_DDL, 0))
     limit(to: role)
@@ -19,14 +21,14 @@ extension Connection {
     try run("PRAGMA cell_size_check = ON")
     // Keep temporary results in memory: a file in /tmp would hold rows outside the database file, whose mode is 0600.
     try run("PRAGMA temp_store = MEMORY")
-    // With a mapped file, an I/O error is a signal (SIGBUS) that kills the process.
+    // Do not map the file into memory: with a mapped file, an I/O error is a signal (SIGBUS) that kills the process.
     try run("PRAGMA mmap_size = 0")
     switch role {
     case .writer: try configureWriter()
     case .reader:
       try run("PRAGMA query_only = ON")
-      // 512 KiB. SQLite empties this cache after every commit of the writer, so it serves only the reads of one
-      // transaction.
+      // A reader's cache has 512 KiB. SQLite empties it after every commit of the writer, so it serves only the reads
+      // of one transaction.
       try run("PRAGMA cache_size = -512")
       try neverCheckpoint()
     // VACUUM INTO writes its target, which query_only would forbid. The database itself is opened read-only.
@@ -35,12 +37,13 @@ extension Connection {
   }
 
   private borrowing func configureWriter() throws(SQLiteError) {
-    // 2 MiB. The kernel caches the same pages once more: with a million records, a larger cache here changed the time
-    // of a refresh or of a new code by no more than measurement noise.
+    // The writer's cache has 2 MiB. The kernel caches the same pages again: with a million records, a larger cache
+    // changed the time of a refresh or of a new code by no more than measurement noise.
     try run("PRAGMA cache_size = -2048")
     try run("PRAGMA synchronous = FULL")
     try run("PRAGMA secure_delete = FAST")
-    // In bytes. After a checkpoint the log file shrinks to this size; otherwise it would keep its largest size ever.
+    // The limit is in bytes. After a checkpoint the log file shrinks to this size. Otherwise it would keep its largest
+    // size ever.
     try run("PRAGMA journal_size_limit = 16777216")
     try run("PRAGMA wal_autocheckpoint = 0")
     countLogPages()
@@ -49,13 +52,14 @@ extension Connection {
 
   private borrowing func neverCheckpoint() throws(SQLiteError) {
     try run("PRAGMA wal_autocheckpoint = 0")
-    // SQLite checkpoints when the last connection closes. Because of the WAL-reset fault only the writer's may do that.
+    // SQLite runs a checkpoint when the last connection closes. Because of the WAL-reset fault only the writer's
+    // connection may do that.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1))
   }
 
   /// Leaves the log as it is when this connection closes.
   ///
-  /// Used after a failure, because a checkpoint would copy log content into the database that may be wrong.
+  /// Used after a failure, because the log's content may be wrong and a checkpoint would copy it into the database.
   borrowing func keepLogWhenClosing(_ keeps: Bool = true) {
     unsafe _ = csqlite_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps ? 1 : 0)
   }
@@ -72,7 +76,7 @@ extension Connection {
       (SQLITE_LIMIT_COMPOUND_SELECT, 10), (SQLITE_LIMIT_VDBE_OP, 25_000),
       (SQLITE_LIMIT_FUNCTION_ARG, 16), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
       (SQLITE_LIMIT_VARIABLE_NUMBER, 1_000), (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
-      // VACUUM INTO attaches its target.
+      // The statement VACUUM INTO attaches its target as a database.
       (SQLITE_LIMIT_ATTACHED, role == .backup ? 1 : 0), (SQLITE_LIMIT_WORKER_THREADS, 0),
     ]
     for (kind, value) in limits { unsafe sqlite3_limit(handle, kind, value) }
@@ -83,7 +87,7 @@ extension Connection {
     unsafe sqlite3_wal_hook(handle, noteLogPages, context)
   }
 
-  /// Makes each commit that changes rows which match the rule of `changes` advance that counter.
+  /// Makes each commit advance the counter `changes` if it changed rows that the counter's rule selects.
   borrowing func watchRows(for changes: ChangeMark) {
     state.changes = changes
     let context = unsafe Unmanaged.passUnretained(state).toOpaque()
@@ -136,7 +140,7 @@ private func authorise(
   switch (action, state.running) {
   case (_, .ours): return SQLITE_OK
   // ALTER TABLE … ADD COLUMN runs `PRAGMA quick_check` itself (SQLite 3.40 for a column with a CHECK, 3.46 for each
-  // column of a STRICT table). Migrations are part of this program, so their pragmas are allowed.
+  // column of a STRICT table). So a migration may run pragmas. Its SQL is part of this program, so it is trusted.
   case (SQLITE_PRAGMA, .migration): return SQLITE_OK
   case (SQLITE_PRAGMA, .request): name = "PRAGMA"
   case (SQLITE_TRANSACTION, _): name = "transaction"

@@ -10,8 +10,8 @@ public struct ReadContext: ~Copyable, Querying {
 
 /// An open write transaction, which other requests may share.
 ///
-/// It sees its own changes and those of requests that ran before it in the same transaction. Readers see none of them
-/// before the commit.
+/// A request sees its own changes and those of requests that ran before it in the same transaction. Readers see none of
+/// them before the commit.
 ///
 /// The writer thread begins and ends the transaction: `BEGIN`, `COMMIT`, `SAVEPOINT`, `ATTACH` and `PRAGMA` are refused
 /// here.
@@ -25,7 +25,7 @@ public struct WriteContext: ~Copyable, Querying {
 
   /// Runs a statement to its end.
   ///
-  /// - Returns: how many rows it inserted, updated or deleted, without triggers and cascades.
+  /// - Returns: how many rows the statement inserted, updated or deleted, without triggers and cascades.
   /// - Throws: the failure. The caller may catch it and go on, because the failed statement changed nothing.
   @discardableResult
   public borrowing func run(_ sql: SQL) throws(SQLiteError) -> Int {

@@ -2,7 +2,7 @@ import CSQLite
 import RegentPlatform
 import Synchronization
 
-/// Interrupts what a connection is doing, from any thread.
+/// Interrupts the statement that a connection is running, from any thread.
 final class Interrupter: Sendable {
   // The pointer as a number, because pointers are not Sendable. It is used only under the lock.
   private let address: Monitor<UInt>
@@ -21,16 +21,16 @@ final class Interrupter: Sendable {
   /// is idle.
   func cancel() {
     cancelled.store(true, ordering: .releasing)
-    // Under the lock, so that the connection is not closed between the check and the interrupt.
+    // The interrupt is under the lock, so that the connection is not closed between the check and the interrupt.
     address.withLock { address in
       guard let handle = unsafe OpaquePointer(bitPattern: address) else { return }
       unsafe sqlite3_interrupt(handle)
     }
   }
 
-  /// Must be called before the connection is closed.
+  /// Forgets the connection, so that `cancel` no longer uses it.
   ///
-  /// After it `cancel` does not use the handle.
+  /// Must be called before the connection is closed.
   func forget() {
     address.withLock { $0 = 0 }
   }

@@ -5,7 +5,7 @@ public protocol Querying: ~Copyable {
 }
 
 extension Querying where Self: ~Copyable {
-  /// All rows, each turned into a value.
+  /// Runs a query and turns each row into a value.
   public borrowing func all<Value>(
     _ sql: SQL, _ decode: (borrowing Row) throws -> Value
   ) throws -> [Value] {
@@ -14,7 +14,7 @@ extension Querying where Self: ~Copyable {
     return values
   }
 
-  /// The first row turned into a value, or nil when there is none.
+  /// Runs a query and turns its first row into a value; nil if there is no row.
   public borrowing func first<Value>(
     _ sql: SQL, _ decode: (borrowing Row) throws -> Value
   ) throws -> Value? {
@@ -28,14 +28,14 @@ extension Querying where Self: ~Copyable {
     return found
   }
 
-  /// The first column of the first row, or nil when there is no row.
+  /// Runs a query and returns the first column of its first row; nil if there is no row.
   public borrowing func value<Value: SQLDecodable>(
     _ sql: SQL, as type: Value.Type = Value.self
   ) throws -> Value? {
     try first(sql) { try $0.get(0) }
   }
 
-  /// Whether there is a row.
+  /// Whether the query returns a row.
   public borrowing func exists(_ sql: SQL) throws -> Bool {
     try first(sql) { _ in true } ?? false
   }

@@ -9,7 +9,7 @@ import CSQLite
 
   /// Prepares exactly one statement.
   ///
-  /// Further text is refused, because SQLite would silently ignore it.
+  /// Text after it is refused, because SQLite would silently ignore it.
   init(_ sql: String, on database: OpaquePointer, kept: Bool) throws(SQLiteError) {
     var text = sql
     var made: OpaquePointer?
@@ -56,7 +56,7 @@ import CSQLite
     }
   }
 
-  /// Steps to the next row.
+  /// Steps to the next row of the statement's result.
   ///
   /// - Returns: whether there is a row.
   borrowing func step() throws(SQLiteError) -> Bool {
@@ -80,7 +80,7 @@ import CSQLite
     unsafe sqlite3_clear_bindings(handle)
   }
 
-  /// The row that the last step reached.
+  /// The row that the last step of the statement reached.
   var row: Row { unsafe Row(of: handle, sql: sql) }
 
   private borrowing func bind(_ value: SQLValue, _ index: Int32) -> Int32 {

@@ -40,7 +40,7 @@ final class StatementCache {
 
   /// The cached statement with this text, marked as in use until `giveBack`.
   ///
-  /// Nil when there is none or it is in use.
+  /// Nil when the cache has none, or when it is in use.
   func take(_ sql: String) -> Entry? {
     guard let entry = entries[Text(text: sql)], !entry.inUse else { return nil }
     uses += 1
@@ -51,7 +51,7 @@ final class StatementCache {
 
   /// Caches a new statement, unless one with this text is cached already.
   ///
-  /// That one is then in use, because a query runs inside the loop over its own rows.
+  /// The cached one is then in use, because a query runs inside a loop over rows of the same query.
   func keep(_ statement: consuming Statement) -> Entry {
     let sql = Text(text: statement.sql)
     let entry = Entry(statement)

@@ -9,16 +9,17 @@ extension Database {
   /// The copy has mode 0600, is forced to disk, and its integrity is checked before it gets its name. A file of that
   /// name is never overwritten. The copy is compact and contains no remains of deleted rows.
   ///
-  /// It is made by `VACUUM INTO` on a separate connection, which is a single read of one moment. SQLite's backup
-  /// interface would start again with every commit of the writer, or slow the writer down by running on its thread. The
-  /// price is that the log cannot be emptied while the copy is made.
+  /// The copy is made by `VACUUM INTO` on a separate connection, which reads the database as it is at one moment.
+  /// SQLite's backup interface would start again with every commit of the writer, or slow the writer down by running on
+  /// its thread. The price is that the log cannot be emptied while the copy is made.
   ///
   /// - Parameter target: the copy; its directory must exist.
   /// - Throws: `FileError`, `SQLiteError` or `BackupFailure`.
   public func backup(to target: String) throws {
     let target = try DatabaseFiles.resolve(target)
     let draft = "\(target).partial"
-    // The draft is deleted without a check, and SQLite would treat a file with the name of a log or journal as its own.
+    // The draft of the copy is deleted without a check, and SQLite would treat a file with the name of a log or journal
+    // as its own. So neither name may belong to the database.
     guard !DatabaseFiles.isPart(target, of: path), !DatabaseFiles.isPart(draft, of: path) else {
       throw BackupFailure.databaseItself(target)
     }
@@ -50,7 +51,7 @@ extension Database {
 
   /// Checks a database file for damage.
   ///
-  /// No program may have it open.
+  /// No program may have the file open.
   ///
   /// - Parameter path: the file; it is not changed.
   /// - Returns: SQLite's descriptions of the problems; empty when there are none.
@@ -122,7 +123,10 @@ extension DatabaseFiles {
     }
   }
 
-  /// Gives the draft its final name unless a file of that name exists by now; `rename` would overwrite it.
+  /// Gives the draft of a backup its final name.
+  ///
+  /// It uses a hard link, because `rename` would overwrite a file that has got this name meanwhile. Only on file
+  /// systems without links is `rename` used.
   fileprivate static func giveName(_ target: String, to draft: String) throws(FileError) {
     do throws(SystemError) {
       do throws(SystemError) {

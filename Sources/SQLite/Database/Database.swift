@@ -76,7 +76,8 @@ public final class Database: Sendable {
   }
 
   deinit {
-    // Without waiting: the last reference may be dropped in a completion that runs on one of these threads.
+    // The threads are told to stop, without waiting for them: the last reference may be dropped in a completion that
+    // runs on one of these threads.
     readers.startClosing()
     queue.close()
   }
@@ -100,11 +101,11 @@ public final class Database: Sendable {
       _ = closed.wait()
       return
     }
-    // Readers first: an open read would keep the last checkpoint from finishing.
+    // The readers are closed first, because an open read would keep the last checkpoint from finishing.
     readers.close()
     let now = Clocks.monotonicNanoseconds()
     queue.close(by: keepsLog ? now : now + closingNanoseconds)
-    // A commit that began before the deadline gets the same time again.
+    // A commit that began before the deadline gets the same time again to finish.
     if writerEnded.wait(until: now + 2 * closingNanoseconds) != nil {
       writer.join()
       lock.release()
@@ -114,8 +115,8 @@ public final class Database: Sendable {
 
   public var statistics: DatabaseStatistics { counters.now }
 
-  /// A counter that advances with every commit that changed rows selected by ``DatabaseOptions/moves``, before its
-  /// requests are answered.
+  /// A counter that advances with every commit that changed rows selected by ``DatabaseOptions/moves``, before the
+  /// requests of that commit are answered.
   ///
   /// Rows that were read after the counter was read are still current if the counter has not changed since.
   public var mark: UInt64 { changes.now }
@@ -134,8 +135,8 @@ public final class Database: Sendable {
         connection throws(SQLiteError) in
         lock.keep(try LogIndexRoom(for: connection, path: path))
       })
-    // The log may belong to another database and have been put here. If opening fails, it must not be copied into this
-    // file.
+    // The log may belong to another database, from which it was copied to this place. If opening fails, it must not be
+    // copied into this file.
     context.connection.keepLogWhenClosing()
     let journal = try context.connection.value("PRAGMA journal_mode = WAL", as: String.self) ?? ""
     guard journal == "wal" else { throw OpenFailure.noWriteAheadLog(path: path, journal: journal) }
@@ -166,8 +167,9 @@ public final class Database: Sendable {
   }
 }
 
-/// The locks on the database's path and on the file itself, held until both the owner and the writer thread have
-/// released them.
+/// The locks on the database's path and on the file itself.
+///
+/// They are held until the owner of the database and the writer thread have both released them.
 final class DatabaseLock: Sendable {
   private struct Claims: ~Copyable {
     let path: FileLock
@@ -181,7 +183,7 @@ final class DatabaseLock: Sendable {
     held = Mutex(Claims(path: path, file: file))
   }
 
-  /// Keeps the descriptor of the log's index open for as long as the file is locked.
+  /// Keeps the descriptor of the index of the write-ahead log open for as long as the file is locked.
   func keep(_ room: LogIndexRoom) { held.withLock { $0?.room = room } }
 
   /// Whether the database's path still leads to the open file.

@@ -3,7 +3,7 @@ import RegentPlatform
 
 /// Checks and creates the files of a database.
 enum DatabaseFiles {
-  /// Ensures that the directory exists and is private.
+  /// Ensures that the directory of a database exists and is private.
   ///
   /// - Returns: the database's path with no symbolic link in its directories: SQLite refuses links anywhere, and a
   ///   state directory of systemd may be one.
@@ -16,8 +16,8 @@ enum DatabaseFiles {
 
   /// The same path with no symbolic link in its directories, which must exist.
   ///
-  /// SQLite must never get another form: Debian's build treats "file:x?mode=memory" as a URI, and "" as a temporary
-  /// database, in which a check finds no damage.
+  /// SQLite must never get a path of another form: Debian's build treats "file:x?mode=memory" as a URI, and "" as a
+  /// temporary database, in which a check finds no damage.
   static func resolve(_ path: String) throws(FileError) -> String {
     let (directory, name) = try split(path)
     do throws(SystemError) {
@@ -32,7 +32,8 @@ enum DatabaseFiles {
     ["", "-wal", "-shm", "-journal", ".lock"].contains { file == "\(path)\($0)" }
   }
 
-  /// Refuses files that other users may access, files of other owners, symbolic links, and what is not a regular file.
+  /// Refuses database files that other users may access, files of other owners, symbolic links, and everything that is
+  /// no regular file.
   ///
   /// The files are examined without opening them: under POSIX, closing a second descriptor of a file drops the locks
   /// that SQLite holds through the first.
@@ -54,7 +55,7 @@ enum DatabaseFiles {
     }
   }
 
-  /// Forces the directory to disk, so that a new or removed file name survives a power cut.
+  /// Forces the directory of a database to disk (fsync), so that a new or removed file name survives a power cut.
   static func forceDirectory(of path: String) throws(SystemError) {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     let directory = slash == path.startIndex ? "/" : String(path[..<slash])
@@ -63,9 +64,9 @@ enum DatabaseFiles {
     try systemCall("force to disk", on: directory) { fsync(number) }
   }
 
-  /// Checks one file.
+  /// Checks the owner and mode of one file.
   ///
-  /// - Returns: whether it exists.
+  /// - Returns: whether the file exists.
   private static func checkOne(_ path: String) throws(FileError) -> Bool {
     var status = stat()
     do throws(SystemError) {

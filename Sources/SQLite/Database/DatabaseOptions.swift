@@ -1,7 +1,7 @@
 public struct DatabaseOptions: Sendable {
-  /// The database file.
+  /// The path of the database file.
   ///
-  /// It is created if missing (mode 0600), and so is its directory (0700).
+  /// The file is created if it is missing (mode 0600), and so is its directory (0700).
   public var path: String
   /// A number in the file's header that identifies the program.
   ///
@@ -13,16 +13,18 @@ public struct DatabaseOptions: Sendable {
   ///
   /// `nil` means no check.
   public var schema: DatabaseSchema?
-  /// Called on the opening thread when a migration of an existing file begins, and after each part of a long one.
+  /// Called on the opening thread when a migration of an existing file begins, and after each part of a long migration.
   public var onMigration: @Sendable (MigrationProgress) -> Void = { _ in }
   /// The number of reader threads.
   public var readers = 2
-  /// The most reads that may be queued; further ones are refused at once.
+  /// The maximum number of reads that may be queued.
+  ///
+  /// Further ones are refused at once.
   public var readQueueCapacity = 1_000
   public var writer = WriterLimits()
   /// Which changes of rows advance ``Database/mark``.
   ///
-  /// By default none do.
+  /// By default no changes do.
   ///
   /// Called for each row that is written, on the writer thread. SQLite does not report the rows that a `DELETE` without
   /// a condition removes, nor those that a `REPLACE` removes, so they do not count.

@@ -11,7 +11,7 @@ public struct DatabaseSchema: Sendable {
     let text: String?
   }
 
-  /// Tables that SQLite adds by itself: the first two by `ANALYZE`, the third by `AUTOINCREMENT`.
+  /// Tables that SQLite adds by itself: two by `ANALYZE`, and the third by `AUTOINCREMENT`.
   private static let own: Set<Part> = [
     Part(
       kind: "table", name: "sqlite_stat1", table: "sqlite_stat1", text: "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
@@ -25,14 +25,16 @@ public struct DatabaseSchema: Sendable {
 
   private let parts: Set<Part>
 
-  /// The schema that the migrations produce, found by running them on an empty database in memory.
+  /// Finds the schema that the migrations produce, by running them on an empty database in memory.
   public init(madeBy migrations: [Migration], applicationID: Int32) throws {
     let context = WriteContext(connection: try Connection.inMemory())
     try Migrator(migrations: migrations, applicationID: applicationID, path: "memory").run(in: context)
     parts = try Set(DatabaseSchema.parts(in: context.connection))
   }
 
-  /// Describes each part of the file's schema that was added, changed or is missing; empty when the schema matches.
+  /// Describes each part of the file's schema that was added, changed or is missing.
+  ///
+  /// The result is empty when the schema matches.
   borrowing func differences(in connection: borrowing Connection) throws -> [String] {
     let found = try DatabaseSchema.parts(in: connection)
     let (wanted, there) = (parts, Set(found))

@@ -5,23 +5,23 @@ public import RegentSQL
 public struct DatabaseStatistics: Sendable {
   public internal(set) var commits = 0
   public internal(set) var requests = 0
-  /// Requests that failed and were rolled back alone.
+  /// The number of requests that failed and were rolled back alone.
   public internal(set) var failedRequests = 0
-  /// Transactions that were rolled back as a whole.
+  /// The number of transactions that were rolled back as a whole.
   public internal(set) var rollbacks = 0
   /// How often a request or commit met a full disk.
   public internal(set) var diskFull = 0
-  /// Requests per committed transaction.
+  /// How many requests each committed transaction contained.
   public internal(set) var batchSizes = Histogram()
-  /// Duration of a `COMMIT` including its fsync, in microseconds.
+  /// How long each `COMMIT` took including its fsync, in microseconds.
   public internal(set) var commitMicroseconds = Histogram()
-  /// Pages in the write-ahead log after the last commit.
+  /// The number of pages in the write-ahead log after the last commit.
   public internal(set) var logPages = 0
-  /// Checkpoints that copied the whole log.
+  /// The number of checkpoints that copied the whole write-ahead log.
   public internal(set) var checkpoints = 0
-  /// Checkpoints that could not copy the whole log because of a reader or a full disk.
+  /// The number of checkpoints that could not copy the whole log because of a reader or a full disk.
   public internal(set) var incompleteCheckpoints = 0
-  /// How often the log was above its limit, because a reader never ended or the disk was too slow.
+  /// How often the write-ahead log was above its limit, because a reader never ended or the disk was too slow.
   public internal(set) var logOverLimit = 0
   public internal(set) var reads = 0
 }

@@ -8,17 +8,20 @@ import RegentPlatform
 /// smaller file system blocks the bytes between are holes, and touching a hole when the disk is full raises a signal
 /// (SIGBUS), which kills the program.
 final class LogIndexRoom: Sendable {
-  /// SQLite maps this many bytes at a time, and needs at least as many.
+  /// The step in which SQLite maps the index of the write-ahead log, in bytes.
+  ///
+  /// It needs at least one.
   private static let step = 32_768
-  /// The sizes to try.
+  /// The sizes to reserve for the index of the write-ahead log, in the order to try.
   ///
   /// The largest is enough for a log of 130,000 pages, eight times the writer's limit.
   ///
-  /// Only a reader that never ends lets the log grow so far. With the smallest, the service can start and answer reads
-  /// even when the disk is nearly full.
+  /// Only a reader that never ends lets the log grow so far. With the smallest size, the service can start and answer
+  /// reads even when the disk is nearly full.
   private static let sizes = [1 << 20, 2 * step, step]
 
-  /// Kept open while this process uses the index: closing it would drop the locks that SQLite holds on the file.
+  /// The file is kept open while this process uses the index: closing it would drop the locks that SQLite holds on the
+  /// file.
   private let file: FileDescriptor
 
   /// Makes SQLite create the index, which empties it, and then reserves its space before any thread touches it.
@@ -29,13 +32,13 @@ final class LogIndexRoom: Sendable {
       file = try FileDescriptor.open(index, O_RDWR | O_NOFOLLOW)
       let number = file.number
       for size in LogIndexRoom.sizes {
-        // posix_fallocate returns the error code instead of setting errno.
+        // posix_fallocate returns the error code and does not set errno.
         let code = posix_fallocate(number, 0, size)
         if code == 0 { return }
         let error = SystemError(operation: "take room for", subject: index, code: code)
         guard error.isFull, size > LogIndexRoom.step else { throw error }
-        // Release the partly reserved space, so that the log can have it. SQLite has mapped no more than one step so
-        // far.
+        // The reservation failed. Release the partly reserved space for the log itself. SQLite has mapped no more than
+        // one step so far.
         try systemCall("shorten", on: index) { ftruncate(number, LogIndexRoom.step) }
       }
     } catch {
@@ -45,7 +48,7 @@ final class LogIndexRoom: Sendable {
 }
 
 extension Connection {
-  /// Makes SQLite map the log's index and extend it to this size.
+  /// Makes SQLite map the index of the write-ahead log and extend it to this size.
   ///
   /// Does not touch the index's content.
   fileprivate borrowing func mapLogIndex(bytes: Int) throws(SystemError) {

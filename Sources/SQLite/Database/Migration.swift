@@ -1,13 +1,15 @@
-/// One step from one schema version to the next.
+/// A migration: one step from one schema version to the next.
 ///
 /// Once released, a migration must never be changed, renamed or removed.
 public struct Migration: Sendable {
-  /// Migrates some rows, starting at the place `from`, in a transaction of its own.
+  /// Migrates some rows of a long migration, starting at the place `from`, in a transaction of its own.
   ///
   /// Returns the place where the next part starts, or nil when no rows are left.
   public typealias Part = @Sendable (_ context: borrowing WriteContext, _ from: Int64) throws -> Int64?
 
-  /// Stored in the database and compared whenever it is opened.
+  /// The name of the migration.
+  ///
+  /// It is stored in the database and compared whenever the database is opened.
   public let name: String
   let apply: @Sendable (borrowing WriteContext) throws -> Void
   let part: Part?
@@ -40,12 +42,12 @@ public struct Migration: Sendable {
 public struct MigrationProgress: Hashable, Sendable {
   /// The name of the migration that is running.
   public let step: String
-  /// How many of its parts are done.
+  /// How many parts of the migration are done.
   public let parts: Int
 }
 
 extension Connection {
-  /// Rolls back after a failure.
+  /// Rolls back the open transaction after a failure.
   ///
   /// Errors of the rollback are recorded but not thrown: the caller reports the failure.
   borrowing func abandonTransaction() {

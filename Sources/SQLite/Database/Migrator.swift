@@ -27,11 +27,11 @@ struct Migrator {
       throw OpenFailure.newerSchema(path: path, found: version, known: migrations.count)
     }
     try compareNames(in: context.connection)
-    // With the checks on, rebuilding a table would delete the rows that refer to it. References are checked before each
-    // COMMIT instead.
+    // Foreign keys are not checked during migrations: rebuilding a table would delete the rows that refer to it.
+    // References are checked before each COMMIT.
     try context.connection.run("PRAGMA foreign_keys = OFF")
     defer { context.connection.keepReferencesAgain() }
-    // A new file is migrated in a moment, so its progress is not reported.
+    // A new file is migrated in a moment, so the progress of its migrations is not reported.
     let tell: (MigrationProgress) -> Void = { if version > 0 { onProgress($0) } }
     if version > 0 { try goOn(migrations[version - 1], in: context, tell) }
     for (index, migration) in migrations.enumerated().dropFirst(version) {
@@ -58,7 +58,9 @@ struct Migrator {
     }
   }
 
-  /// Continues a long migration to its end, if this is one and it has not reached its end.
+  /// Continues a long migration to its end.
+  ///
+  /// Does nothing if the migration is not a long one or has reached its end.
   private func goOn(
     _ migration: Migration, in context: borrowing WriteContext, _ tell: (MigrationProgress) -> Void
   ) throws {
@@ -97,7 +99,7 @@ struct Migrator {
     context.connection.state.running = .migration
     defer { context.connection.state.running = .ours }
     try body()
-    // Otherwise the migration would be recorded without its changes.
+    // The migration must not have ended its transaction. Otherwise it would be recorded without its changes.
     guard context.connection.isInTransaction else {
       throw context.connection.state.lastError
         ?? SQLiteError(code: .error, message: "the migration's transaction ended by itself")

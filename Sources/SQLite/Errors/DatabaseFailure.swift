@@ -4,13 +4,11 @@ public enum DatabaseFailure: Error, Hashable, Sendable {
   ///
   /// Nothing was written. Reads still work, and writes succeed again once there is space.
   case diskFull(SQLiteError)
-  /// The whole transaction was rolled back for another reason.
-  ///
-  /// Nothing was written.
+  /// The whole transaction was rolled back, not because of a full disk. Nothing was written.
   case rolledBack(SQLiteError)
   /// The commit failed in a way that leaves unknown whether it was written.
   ///
-  /// Only opening the database again shows it.
+  /// Only opening the database again shows that.
   case outcomeUnknown(SQLiteError)
   /// An earlier failure has stopped the writer for good.
   ///

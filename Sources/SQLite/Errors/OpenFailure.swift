@@ -1,14 +1,14 @@
 /// Why a database cannot be opened.
 public enum OpenFailure: Error, Hashable, Sendable {
-  /// A newer program has written the file.
+  /// A newer version of the program has written the file.
   case newerSchema(path: String, found: Int, known: Int)
   /// A migration recorded in the file has another name than this program's migration at that position.
   case foreignMigration(path: String, position: Int, found: String, expected: String)
   /// The file belongs to another program.
   case foreignFile(path: String, applicationID: Int32)
-  /// The file's schema is not what the migrations make: another program has changed it.
+  /// The file's schema is not the one that the migrations make: another program has changed it.
   case foreignSchema(path: String, differences: [String])
-  /// A migration would leave rows with invalid foreign keys; it was rolled back.
+  /// A migration would leave rows with invalid foreign keys, so it was rolled back.
   case brokenReferences(path: String, migration: String, table: String)
   /// The file says that a long migration is under way, but its newest migration is not a long one.
   case strayProgress(path: String, migration: String)
@@ -16,7 +16,7 @@ public enum OpenFailure: Error, Hashable, Sendable {
   ///
   /// The parts before it stay committed.
   case stuckMigration(path: String, migration: String)
-  /// SQLite cannot use a write-ahead log on this file system; it uses `journal` instead.
+  /// SQLite cannot use a write-ahead log on this file system. It uses the journal mode `journal`.
   case noWriteAheadLog(path: String, journal: String)
 
   public var hint: String {

@@ -6,10 +6,10 @@ public struct ResultCode: Hashable, Sendable {
 
   public init(_ number: Int32) { self.number = number }
 
-  /// The primary code of an extended one, for example `constraint` for each kind of constraint.
+  /// The primary code of an extended result code, for example `constraint` for each kind of constraint.
   public var primary: ResultCode { ResultCode(number & 0xff) }
 
-  /// Compares by kind: `case .constraint` also matches its extended codes.
+  /// Compares result codes by kind: `case .constraint` also matches its extended codes.
   public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
     pattern == code || pattern == code.primary
   }
@@ -18,7 +18,9 @@ public struct ResultCode: Hashable, Sendable {
 extension ResultCode {
   /// A mistake in the SQL or a missing database object.
   public static let error = ResultCode(SQLITE_ERROR)
-  /// The change violates a constraint; the statement changed nothing.
+  /// The change violates a constraint.
+  ///
+  /// The statement changed nothing.
   public static let constraint = ResultCode(SQLITE_CONSTRAINT)
   /// A unique index other than the primary key already holds the value.
   public static let constraintUnique = constraint.refined(8)
@@ -26,9 +28,9 @@ extension ResultCode {
   public static let constraintPrimaryKey = constraint.refined(6)
   /// A foreign key refers to a row that does not exist.
   public static let constraintForeignKey = constraint.refined(3)
-  /// A `CHECK` constraint is violated.
+  /// The change violates a `CHECK` constraint.
   public static let constraintCheck = constraint.refined(1)
-  /// A `NOT NULL` column got no value.
+  /// The change leaves a `NOT NULL` column without a value.
   public static let constraintNotNull = constraint.refined(5)
   /// The file system is full.
   public static let full = ResultCode(SQLITE_FULL)
@@ -42,7 +44,7 @@ extension ResultCode {
   public static let corrupt = ResultCode(SQLITE_CORRUPT)
   /// The file is not a database.
   public static let notADatabase = ResultCode(SQLITE_NOTADB)
-  /// Another connection holds the lock.
+  /// Another connection holds the lock of the database.
   public static let busy = ResultCode(SQLITE_BUSY)
   /// The statement was interrupted because the database is being closed.
   public static let interrupted = ResultCode(SQLITE_INTERRUPT)
@@ -54,7 +56,7 @@ extension ResultCode {
   public static let mismatch = ResultCode(SQLITE_MISMATCH)
   /// A value or statement exceeds the size limits.
   public static let tooBig = ResultCode(SQLITE_TOOBIG)
-  /// The library was used incorrectly.
+  /// The program used SQLite incorrectly.
   public static let misuse = ResultCode(SQLITE_MISUSE)
   /// The column or parameter number does not exist.
   public static let range = ResultCode(SQLITE_RANGE)
@@ -66,9 +68,9 @@ extension ResultCode {
   // sqlite3.h composes the extended codes with shifts, which Swift does not import.
   private func refined(_ detail: Int32) -> ResultCode { ResultCode(number | detail << 8) }
 
-  /// Whether the connection's results cannot be trusted after this error.
+  /// Whether the results of the connection cannot be trusted after this error.
   ///
-  /// The writer then stops.
+  /// The writer then stops for good.
   var isFatal: Bool {
     switch self {
     case .inputOutput, .corrupt, .notADatabase: true

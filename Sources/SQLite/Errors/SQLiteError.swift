@@ -6,7 +6,7 @@ import Glibc
 /// It never contains parameter values.
 public struct SQLiteError: Error, Hashable, Sendable {
   public let code: ResultCode
-  /// SQLite's message, or one of this package.
+  /// SQLite's message, or one of this target.
   public let message: String
   /// The statement, with `?` in place of its values; nil when the call had none.
   public let sql: String?
@@ -17,7 +17,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
     self.sql = sql
   }
 
-  /// The file was removed, renamed or replaced while it was open.
+  /// The error when the database file was removed, renamed or replaced while it was open.
   static let moved = SQLiteError(
     code: .moved, message: "the database was removed or replaced while it was open")
 
@@ -48,20 +48,20 @@ extension SQLiteError: CustomStringConvertible {
 extension SQLiteError {
   /// The error of a call that failed on this connection, with SQLite's message.
   init(of database: OpaquePointer?, code: Int32, sql: String? = nil) {
-    // errmsg describes the connection's last call. That is the failed one, because one thread uses a connection at a
-    // time.
+    // errmsg describes the last call on the connection. That is the failed call, because one thread uses a connection
+    // at a time.
     let words = unsafe database.flatMap { unsafe sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
     let message = unsafe words.map { unsafe String(cString: $0) } ?? "unknown error"
     let result = ResultCode(code)
-    // SQLite treats only ENOSPC as a full disk. An exceeded quota is the same for the caller: nothing was written, and
-    // later writes succeed once there is space. (An fsync that fails for it stays an I/O error: its outcome is
-    // unknown.)
+    // SQLite treats only ENOSPC as a full disk. An exceeded quota means the same for the caller: nothing was written,
+    // and later writes succeed once there is space. An fsync that fails because of a quota stays an I/O error, because
+    // its outcome is unknown.
     let isOverQuota = unsafe result == .write && lastWriteWasOverQuota(database)
     self.init(code: isOverQuota ? .full : result, message: isOverQuota ? "over quota" : message, sql: sql)
   }
 }
 
-/// Whether the last failed write to the log or to the database exceeded the quota (EDQUOT).
+/// Whether the last failed write to the write-ahead log or to the database exceeded the user's quota (EDQUOT).
 private func lastWriteWasOverQuota(_ database: OpaquePointer?) -> Bool {
   [SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER].contains { which in
     var file: UnsafeMutablePointer<sqlite3_file>?

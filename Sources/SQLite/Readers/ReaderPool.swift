@@ -1,8 +1,10 @@
 import RegentPlatform
 
-/// A fixed number of threads, each with one read-only connection.
+/// A fixed number of reader threads, each with one read-only connection.
 final class ReaderPool: Sendable {
-  /// How many reads share one transaction: few enough that none waits long for the others.
+  /// How many reads share one transaction.
+  ///
+  /// With few, no read waits long for the others.
   private static let mostTogether = 16
 
   private struct ReaderPoolState {
@@ -12,8 +14,7 @@ final class ReaderPool: Sendable {
 
     /// Takes one reader thread's share of the waiting reads.
     ///
-    /// All of them were requested before now, so a transaction that begins now sees everything that was committed when
-    /// they were requested.
+    /// A transaction that begins now sees everything that was committed when these reads were requested.
     mutating func take(oneOf readers: Int) -> ArraySlice<PendingRead> {
       let count = min((jobs.count + readers - 1) / readers, ReaderPool.mostTogether)
       defer { jobs.removeFirst(count) }
@@ -47,7 +48,7 @@ final class ReaderPool: Sendable {
           })
       }
     } catch {
-      // The readers that have already started would otherwise wait for ever and keep the file open.
+      // Not all readers could be started. Those that run would otherwise wait for ever and keep the file open.
       monitor.withLock { $0.closing = true }
       monitor.wakeAll()
       for thread in threads { thread.join() }
@@ -70,7 +71,7 @@ final class ReaderPool: Sendable {
   /// Whether the caller runs on a reader thread.
   var isCurrent: Bool { threads.contains { $0.isCurrent } }
 
-  /// Refuses waiting reads and interrupts running ones.
+  /// Refuses waiting reads and interrupts running reads.
   ///
   /// Does not wait for the threads.
   func startClosing() {
@@ -87,7 +88,7 @@ final class ReaderPool: Sendable {
   /// Does what `startClosing` does, and waits until every connection is closed.
   func close() {
     startClosing()
-    // A statement that started at the moment of the interrupt may have escaped it: repeat until no read runs.
+    // A statement that started at the moment of the interrupt may have escaped it, so repeat until no read runs.
     while monitor.wait(
       until: Clocks.monotonicNanoseconds() + 10_000_000, for: { state -> Bool? in state.running == 0 ? true : nil }
     ) == nil {
@@ -107,12 +108,13 @@ final class ReaderPool: Sendable {
         return state.take(oneOf: max(1, readers))
       }
       guard case .some(.some(let jobs)) = taken else { return }
-      // After a failed commit the log may hold rows that are not on the disk. A client that acted on such a row could
-      // find it gone after the next start.
+      // After a failed commit the write-ahead log may hold rows that are not on the disk. A client that acted on such a
+      // row could find it gone after the next start.
       if let cause = writer.stopped {
         for job in jobs { job.refuse(DatabaseFailure.stopped(cause)) }
       } else {
-        // Count before answering, as commits do: a client that has its answer then finds the read in the statistics.
+        // The read is counted before it is answered, as commits are. A client that has its answer then finds the read
+        // in the statistics.
         for _ in jobs { counters.noteRead() }
         context.serve(jobs)
       }

@@ -48,7 +48,7 @@ import Glibc
     let start = unsafe sqlite3_column_text(statement, Int32(column))
     let bytes = unsafe UnsafeBufferPointer(
       start: start, count: Int(unsafe sqlite3_column_bytes(statement, Int32(column))))
-    // Not `String(validating:as:)`: it is generic and takes six times as long for each text.
+    // `String(validating:as:)` is not used, because it is generic and takes six times as long for each text.
     guard let text = unsafe try? UTF8Span(validating: bytes.span) else {
       throw wrong(column, "a text in UTF-8")
     }
@@ -57,7 +57,7 @@ import Glibc
 
   public func blob(_ column: Int) throws(SQLiteError) -> [UInt8] {
     try require(SQLITE_BLOB, column, "bytes")
-    // The pointer is null for an empty blob; the count is 0 then.
+    // The pointer is null for an empty blob. The count is 0 then.
     let start = unsafe sqlite3_column_blob(statement, Int32(column))
     let count = Int(unsafe sqlite3_column_bytes(statement, Int32(column)))
     return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
@@ -65,7 +65,7 @@ import Glibc
 
   /// Whether the column holds exactly this value.
   ///
-  /// Compares SQLite's own memory, without a copy.
+  /// Compares in SQLite's own memory, without a copy.
   public func holds(_ value: SQLValue, at column: Int) throws(SQLiteError) -> Bool {
     let kind = try kind(column)
     let place = Int32(column)
@@ -89,7 +89,7 @@ import Glibc
 
   private func isEqual(_ bytes: UnsafeRawBufferPointer, _ start: UnsafeRawPointer?, _ column: Int32) -> Bool {
     guard bytes.count == Int(unsafe sqlite3_column_bytes(statement, column)) else { return false }
-    // An empty value has a null pointer.
+    // An empty value has a null pointer, and there is nothing to compare.
     guard let start = unsafe start, let own = bytes.baseAddress else { return true }
     return unsafe memcmp(start, own, bytes.count) == 0
   }

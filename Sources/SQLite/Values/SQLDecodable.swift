@@ -1,8 +1,6 @@
 /// A type that a column can be read as.
 public protocol SQLDecodable {
-  /// Reads a column of the current row.
-  ///
-  /// Throws if the column has another type.
+  /// Reads a column of the current row as this type. Throws if the column has another type.
   init(row: borrowing Row, column: Int) throws(SQLiteError)
 }
 
@@ -19,7 +17,9 @@ extension Int: SQLDecodable {
 }
 
 extension Bool: SQLDecodable {
-  /// Reads 0 or 1; another number is an error.
+  /// Reads a Boolean, which is stored as 0 or 1.
+  ///
+  /// Another number is an error.
   public init(row: borrowing Row, column: Int) throws(SQLiteError) {
     switch try row.integer(column) {
     case 0: self = false

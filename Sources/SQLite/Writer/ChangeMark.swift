@@ -3,8 +3,8 @@ import Synchronization
 /// A counter that advances with every commit that changed certain rows, before the requests of that commit are
 /// answered.
 ///
-/// To check whether cached rows are still current, read the counter, read the rows, and later compare the counter. If
-/// it is unchanged, no commit that has been acknowledged since has changed such rows.
+/// A cache reads the counter before it reads rows, and later compares. If the counter is unchanged, no acknowledged
+/// commit has changed such rows since.
 final class ChangeMark: Sendable {
   /// Whether a change of a row in this table advances the counter.
   typealias Rule = @Sendable (_ table: String, _ change: DatabaseOptions.RowChange) -> Bool

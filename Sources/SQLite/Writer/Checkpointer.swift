@@ -1,21 +1,23 @@
 import CSQLite
 import RegentPlatform
 
-/// Copies the write-ahead log back into the database (a checkpoint): often enough that the log stays small, and
-/// preferably when no request waits.
+/// Copies the write-ahead log back into the database (a checkpoint).
+///
+/// It does so often enough that the log stays small, and preferably when no request waits.
 ///
 /// Only the writer's connection may do this: because of the WAL-reset fault another connection could corrupt the file.
 struct Checkpointer {
   enum Mode { case passive, truncate }
 
-  /// When to act next although no request has come; nil when the log is empty or needs nothing.
+  /// When the checkpointer must act next although no request has come; nil when the log is empty or no checkpoint is
+  /// needed.
   private(set) var deadline: UInt64?
 
   private let limits: WriterLimits
   private let counters: Counters
   /// How many pages of the log the last checkpoint had copied.
   private var copied = 0
-  /// The number of log pages at which to try again after a reader has kept a checkpoint from copying everything.
+  /// The number of log pages at which to try a checkpoint again, after a reader has kept one from copying everything.
   private var nextAttempt = 0
   private var logIsEmpty = false
 
@@ -59,12 +61,12 @@ struct Checkpointer {
 
   /// Runs one checkpoint.
   ///
-  /// If a reader is in its way or the disk is full, it is tried again later.
+  /// If a reader prevents the checkpoint or the disk is full, it is tried again later.
   mutating func run(_ mode: Mode, on connection: borrowing Connection) throws(FailStop) {
     var pages: Int32 = 0
     var done: Int32 = 0
     let kind = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
-    // TRUNCATE waits for readers and blocks writes meanwhile, so it may wait for 50 ms at most.
+    // A checkpoint with TRUNCATE waits for readers and blocks writes meanwhile, so it may wait for 50 ms at most.
     unsafe sqlite3_busy_timeout(connection.handle, 50)
     let code = unsafe sqlite3_wal_checkpoint_v2(connection.handle, nil, kind, &pages, &done)
     let error =

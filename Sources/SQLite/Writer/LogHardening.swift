@@ -1,12 +1,13 @@
 import CSQLite
 
 extension Connection {
-  /// Writes the log's bytes over themselves and forces them to disk, before further transactions are appended.
+  /// Writes the bytes of the write-ahead log over themselves and forces them to disk, before further transactions are
+  /// appended.
   ///
   /// After a failed fsync Linux marks the pages as clean although they are not on the disk. The next start would read
-  /// them from memory, accept the transactions in them, and append acknowledged ones after them. A power cut would then
-  /// leave a hole in the log, and everything after the hole would be lost. Writing the pages again makes them dirty, so
-  /// that the fsync below really stores them or fails.
+  /// them from memory, accept the transactions in them, and append acknowledged transactions after them. A power cut
+  /// would then leave a hole in the log, and everything after the hole would be lost. Writing the pages again makes
+  /// them dirty, so that the fsync below really stores them or fails.
   ///
   /// Must be called in a write transaction, so that the log does not change meanwhile.
   borrowing func forceLogToDisk() throws(SQLiteError) {
@@ -31,7 +32,8 @@ extension Connection {
     try requireOK(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
-  /// Cuts off what a transaction that met a full disk has written after the last commit.
+  /// Cuts off the bytes that a transaction has written to the write-ahead log after the last commit, when it met a full
+  /// disk.
   ///
   /// A full disk may cut a write short. The bytes after the cut, from an earlier use of the log, may equal those that
   /// were to be written (for example the zeros at the end of a page). The commit record is then complete, checksum
@@ -45,7 +47,7 @@ extension Connection {
     else { return }
     let pageSize = try value("PRAGMA page_size", as: Int64.self) ?? 0
     let pages = Int64(try committedPages())
-    // The log's format: a header of 32 bytes, then each page with a header of 24 bytes.
+    // The format of the write-ahead log is a header of 32 bytes, then each page with a header of 24 bytes.
     let end = pages == 0 ? 0 : 32 + pages * (pageSize + 24)
     var size: sqlite3_int64 = 0
     try requireOK(unsafe methods.pointee.xFileSize?(file, &size))
@@ -54,10 +56,10 @@ extension Connection {
     try requireOK(unsafe methods.pointee.xSync?(file, SQLITE_SYNC_NORMAL))
   }
 
-  /// How many pages of the log are committed, read from the header of the log's index (SQLite documents it in
-  /// "walformat").
+  /// How many pages of the write-ahead log are committed, read from the header of the log's index (SQLite documents it
+  /// in "walformat").
   ///
-  /// A count remembered from the last commit could be wrong: the failed transaction may have restarted the log.
+  /// A count remembered from the last commit could be wrong, because the failed transaction may have restarted the log.
   private borrowing func committedPages() throws(SQLiteError) -> UInt32 {
     guard let file = unsafe file(SQLITE_FCNTL_FILE_POINTER),
       let methods = unsafe file.pointee.pMethods

@@ -2,9 +2,9 @@
 struct PendingWrite: Sendable {
   /// Runs the request.
   ///
-  /// The closure that it returns delivers the answer; it is called after the commit.
+  /// It returns a closure that delivers the answer to the caller, and that runs after the commit.
   let run: @Sendable (borrowing WriteContext) throws -> @Sendable () -> Void
-  /// Reports a failure to the requester.
+  /// Reports a failure to the caller of the write.
   let refuse: @Sendable (any Error) -> Void
 
   init<Value: Sendable>(
@@ -19,15 +19,13 @@ struct PendingWrite: Sendable {
   }
 }
 
-/// A request that has run, with the answer that it gets when its transaction ends.
+/// A request that has run, with the answer that its caller gets when the transaction ends.
 struct Answer {
   let request: PendingWrite
   var outcome: Outcome
 
   enum Outcome {
-    /// The request succeeded.
-    ///
-    /// The closure delivers its answer, after the commit.
+    /// The request succeeded. The closure delivers the answer to its caller, after the commit.
     case ready(@Sendable () -> Void)
     /// The request failed and only its own changes were rolled back.
     case failed(any Error)
@@ -42,7 +40,7 @@ struct Answer {
 
   /// Reports that the transaction failed.
   ///
-  /// A request that had failed before gets its own error, which says more.
+  /// The caller of a request that had failed before gets that request's own error, which says more.
   func refuse(_ failure: DatabaseFailure) {
     switch outcome {
     case .ready: request.refuse(failure)

@@ -10,8 +10,8 @@ struct Transaction {
   private let rollbackToSavepoint: StatementCache.Entry
 
   init(on connection: borrowing Connection) throws(SQLiteError) {
-    // IMMEDIATE: a transaction that reads first and writes later could fail with SQLITE_BUSY_SNAPSHOT at once, without
-    // waiting for the busy timeout.
+    // The transaction begins with IMMEDIATE. Otherwise, one that reads first and writes later could fail with
+    // SQLITE_BUSY_SNAPSHOT at once, without waiting for the busy timeout.
     begin = try connection.prepared("BEGIN IMMEDIATE")
     commit = try connection.prepared("COMMIT")
     rollback = try connection.prepared("ROLLBACK")

@@ -1,6 +1,6 @@
 import RegentPlatform
 
-/// The queue of requests for the writer thread, with the error that has stopped the writer.
+/// The queue of requests for the writer thread, and the error that has stopped the writer.
 final class WriteQueue: Sendable {
   private struct WriteQueueState {
     var requests: [PendingWrite] = []
@@ -13,7 +13,7 @@ final class WriteQueue: Sendable {
     var checkpointAsked = false
   }
 
-  /// What the writer thread must do next.
+  /// What the writer thread must do next: run requests, run a checkpoint, or end.
   enum NextStep {
     case write([PendingWrite])
     case checkpoint
@@ -39,11 +39,11 @@ final class WriteQueue: Sendable {
       }
       return nil
     }
-    // Outside the lock: the requester's code may call back into the queue.
+    // The refusal is outside the lock, because the caller's code may call back into the queue.
     if let refusal { request.refuse(refusal) }
   }
 
-  /// Waits for work, until `deadline` at most.
+  /// Waits for a request or a checkpoint to run, until `deadline` at most.
   ///
   /// Returns nil at the deadline.
   func next(until deadline: UInt64?) -> NextStep? {
@@ -61,7 +61,7 @@ final class WriteQueue: Sendable {
 
   var hasRequests: Bool { monitor.withLock { !$0.requests.isEmpty } }
 
-  /// Takes the requests that have arrived meanwhile, without waiting.
+  /// Takes the requests that have arrived since the last call, without waiting.
   func takeMore() -> [PendingWrite] { monitor.withLock { take(from: &$0) } ?? [] }
 
   /// Waits until at least `count` requests are queued or the deadline has passed, and takes them.
@@ -88,12 +88,14 @@ final class WriteQueue: Sendable {
   /// The error that stopped the writer.
   var stopped: SQLiteError? { monitor.withLock { $0.stopped } }
 
-  /// Whether the time for closing is over: the writer finishes its transaction and begins no other.
+  /// Whether the time for writing queued requests while closing is over.
+  ///
+  /// The writer then finishes its transaction and begins no other.
   var isOverdue: Bool { monitor.withLock { $0.lastMoment.map { Clocks.monotonicNanoseconds() >= $0 } ?? false } }
 
   /// Refuses further requests.
   ///
-  /// Requests that are queued are still written, until `lastMoment`.
+  /// Requests that are queued already are still written, until `lastMoment`.
   func close(by lastMoment: UInt64? = nil) {
     monitor.withLock { state in
       state.closing = true

@@ -15,9 +15,9 @@ final class WriterLoop {
   private var waiting: ArraySlice<PendingWrite> = []
   /// How many requests the last transaction held.
   ///
-  /// The same number of requesters may send another one soon.
+  /// As many callers may soon send another request.
   private var lastBatch = 1
-  /// Whether the last commit was so slow that closing must not wait for several more.
+  /// Whether the last commit was so slow that closing must not wait for several more commits.
   private var isSlow = false
   /// How many of the next requests run with a savepoint of their own.
   private var careful = 0
@@ -127,8 +127,8 @@ final class WriterLoop {
 
   /// Collects more requests for the open transaction.
   ///
-  /// After a shared commit its requesters tend to send their next request at once. Waiting a moment for as many as last
-  /// time puts them all into one commit. A lone requester never waits for this.
+  /// After a shared commit its callers tend to send their next request at once. Waiting a moment for as many requests
+  /// as last time puts them all into one commit. A lone caller never waits for this.
   private func gather(have count: Int, since start: UInt64) -> [PendingWrite] {
     let expected = lastBatch - count
     guard count > 0, expected > 0, limits.gatherNanoseconds > 0 else { return queue.takeMore() }
@@ -141,8 +141,8 @@ final class WriterLoop {
       try own { () throws(SQLiteError) in try transaction.commitNow() }
     } catch {
       switch error.code {
-      // These are certain: rolling back ensures that the log has no commit record. BUSY and CONSTRAINT fail before the
-      // log is written.
+      // After these errors the transaction certainly wrote nothing: rolling back ensures that the log has no commit
+      // record. BUSY and CONSTRAINT fail before the log is written.
       case .full, .busy, .constraint:
         try rollBack(answers, after: error)
         return refuse(answers, DatabaseFailure(definite: error))
@@ -166,9 +166,10 @@ final class WriterLoop {
 
   /// Stops the writer for good.
   ///
-  /// Requests that may have been written are told that the outcome is unknown; all others, now and later, are refused.
+  /// The callers of requests that may have been written are told that the outcome is unknown. All other requests, now
+  /// and later, are refused.
   private func stop(_ failure: FailStop) {
-    // The queue first, so that a requester that reacts to its answer with another request is refused at once.
+    // The queue is stopped first. A caller that reacts to its answer with another request is then refused at once.
     let queued = queue.stop(failure.cause)
     for answer in failure.unknown { answer.refuse(.outcomeUnknown(failure.cause)) }
     for request in waiting + queued { request.refuse(DatabaseFailure.stopped(failure.cause)) }
@@ -180,9 +181,9 @@ extension WriterLoop {
   /// The state of the open transaction after a request has run in it.
   private enum TransactionOutcome {
     case open
-    /// It was rolled back, with all requests that ran in it before.
+    /// The transaction was rolled back, with all requests that ran in it before.
     case lost(DatabaseFailure)
-    /// It held only this request, which failed.
+    /// The transaction held only this request, which failed.
     case empty
     /// The request failed after writing, and without a savepoint its changes cannot be undone alone.
     case again(any Error)
@@ -199,7 +200,7 @@ extension WriterLoop {
     careful = max(0, careful - 1)
     let outcome = attempt(request, guarded: guarded)
     if let fatal = state.fatal {
-      // Even if the request caught the error itself, the connection cannot be trusted any more.
+      // Even if the request's code caught the error itself, the connection cannot be trusted any more.
       let unsettled = Answer(request: request, outcome: .ready({}))
       throw FailStop(cause: fatal, unknown: answers + [unsettled])
     }
@@ -212,7 +213,8 @@ extension WriterLoop {
     case .failure(let error):
       let cannotBeUndoneAlone = !alone && !guarded && state.hasWritten
       let isFull = state.lastError?.code.primary == .full
-      // Run all requests again, each with a savepoint, unless the disk is full: they would meet a full disk again.
+      // Run all requests again, each with a savepoint. On a full disk this is useless, because they would meet the full
+      // disk again.
       if cannotBeUndoneAlone, !isFull, context.connection.isInTransaction { return .again(error) }
       counters.noteFailedRequest()
       answers.append(Answer(request: request, outcome: .failed(reported(error))))
@@ -274,7 +276,7 @@ extension WriterLoop {
     }
   }
 
-  /// Runs one of the writer's own statements and records its errors like those of requests.
+  /// Runs one of the writer's own statements, such as BEGIN, and records its errors like those of requests.
   private func own(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     do throws(SQLiteError) {
       try body()
@@ -283,7 +285,7 @@ extension WriterLoop {
     }
   }
 
-  /// Makes a full disk the same error whether the request or the commit met it.
+  /// Gives a full disk the same error, whether the request's code or the commit met it.
   private func reported(_ error: any Error) -> any Error {
     guard let error = error as? SQLiteError, case .full = error.code else { return error }
     return DatabaseFailure.diskFull(error)
@@ -303,7 +305,7 @@ struct FailStop: Error {
 }
 
 extension DatabaseFailure {
-  /// The failure of a transaction that certainly wrote nothing.
+  /// The failure of a transaction that certainly wrote nothing to the file.
   init(definite error: SQLiteError) {
     if case .full = error.code { self = .diskFull(error) } else { self = .rolledBack(error) }
   }

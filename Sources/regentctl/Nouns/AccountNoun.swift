@@ -86,7 +86,7 @@ enum AccountNoun {
         "password", "change an account's password and sign out its browsers",
         inputs: [provider, name], example: "account password cable anna"
       ) { call, admin in
-        // Checked first, so that the user does not type a password for an account that does not exist.
+        // The account is looked up first, so that the user does not type a password for an account that does not exist.
         _ = try await admin.account(call[provider], call[name])
         let password = try newPassword("new password of \(call[name])")
         try await admin.setPassword(password, of: call[name], at: call[provider])

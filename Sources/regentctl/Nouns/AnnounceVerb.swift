@@ -44,7 +44,7 @@ enum AnnounceVerb {
   private static let name = Input.option(
     "name", .text("NAME"), "the name that boxes show beside the address (default: Regent on HOST)")
 
-  /// A DNS label has at most 63 bytes.
+  /// The name to announce, shortened because a DNS label has at most 63 bytes.
   private static func usableName(_ given: String?) -> String {
     var name = given ?? "Regent on \(machineName() ?? "this machine")"
     while name.utf8.count > 63 { name.removeLast() }

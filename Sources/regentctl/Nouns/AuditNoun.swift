@@ -70,7 +70,7 @@ enum AuditNoun {
     return selected.suffix(count).first.map { $0 - 1 } ?? last
   }
 
-  /// Reads all lines after a number, in order.
+  /// Reads all lines of the audit log after the line with a given number, in order.
   private static func read(
     _ admin: AdminClient, after last: inout Int64, _ take: (AuditLine) -> Void
   ) async throws(AdminError) {

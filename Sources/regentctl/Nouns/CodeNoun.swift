@@ -74,9 +74,9 @@ enum CodeNoun {
     "the viewer's account; leave it out for a temporary provider"
   ).completedByAccounts { $0[provider] }
 
-  /// `Living room TV (acme, 192.
+  /// Describes the box of a code, for example `Living room TV (acme, 192.0.2.7)`.
   ///
-  /// 0.2.7)`. The device chose its own name; the requestor and the address help to identify it.
+  /// The device chose its own name. The requestor and the address help to identify it.
   private static func box(of code: CodeEntry) -> String {
     let facts = [code.requestor.text, code.address].compactMap(\.self).joined(separator: ", ")
     return "\(code.device ?? "the box") (\(facts))"

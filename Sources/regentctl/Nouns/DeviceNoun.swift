@@ -115,7 +115,7 @@ enum DeviceNoun {
         "ID cannot be combined with options that select boxes", hint: "give the ID or the options")
     }
     let signIns = try await admin.device(id)
-    // Uses the id of the box that was confirmed: by now the typed prefix may match another box.
+    // The id of the box that was confirmed is used. By now the typed prefix may match another box.
     let device = signIns.first?.device ?? id
     let what = signIns.first.map(title) ?? device
     let apps = PlatformNoun.ending(with: signIns, "; with it: ")
@@ -144,7 +144,9 @@ enum DeviceNoun {
     return all
   }
 
-  /// `Living room (3f9a0c21d4e5b687)`; names are not unique.
+  /// The name and the id of a box, such as `Living room (3f9a0c21d4e5b687)`.
+  ///
+  /// Names are not unique.
   static func title(of signIn: SignInEntry) -> String {
     (signIn.givenName ?? signIn.name).map { "\($0) (\(signIn.device))" } ?? signIn.device
   }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Signs out all boxes that match a filter, after listing them.
 enum DeviceSignOut {
-  /// The number of concurrent calls.
+  /// The number of calls that are made at the same time.
   ///
   /// The service commits calls that arrive together in one transaction.
   private static let together = 16
@@ -53,9 +53,9 @@ enum DeviceSignOut {
   private struct Found {
     var boxes: Set<String> = []
     var ids: [AuthenticationID] = []
-    /// The first few, to show the operator.
+    /// The first sign-ins of those found, to show them to the operator.
     var first: [SignInEntry] = []
-    /// Apps that are signed in through a box's account; they are signed out with it.
+    /// The apps that are signed in through the account of one of these boxes, and are signed out with it.
     var apps: [BoxEntry.App] = []
 
     init(_ filter: SignInFilter, _ admin: AdminClient) async throws {
@@ -78,7 +78,9 @@ enum DeviceSignOut {
     }
   }
 
-  /// Ends the sign-ins with concurrent calls; `note` is called for each that was still active.
+  /// Ends the sign-ins, with several calls at the same time.
+  ///
+  /// `note` is called for each sign-in that was still active.
   private static func end(
     _ ids: [AuthenticationID], _ admin: AdminClient, _ note: @escaping @Sendable () -> Void
   ) async throws {
@@ -91,7 +93,7 @@ enum DeviceSignOut {
             _ = try await admin.revokeToken(id)
             note()
           } catch {
-            // It ended meanwhile, or together with another one of the same box.
+            // The sign-in has ended meanwhile, or together with another one of the same box.
             guard error.code == .notFound else { throw error }
           }
         }

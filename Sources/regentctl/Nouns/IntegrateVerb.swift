@@ -41,7 +41,7 @@ enum IntegrateVerb {
     "integrate remove REQUESTOR PROVIDER [--yes]",
   ])
 
-  // The words "list" and "remove" also stand here, so requestors cannot have these ids.
+  // The words "list" and "remove" may stand in place of this argument, so requestors cannot have these ids.
   private static let requestor = Input.argument(
     "REQUESTOR", .text("ID"), "the requestor's id, or list, or remove"
   ).completedByRequestors(also: [

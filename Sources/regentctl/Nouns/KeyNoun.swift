@@ -74,8 +74,8 @@ enum KeyNoun {
         inputs: [revoked, rows, yes],
         example: "key revoke 0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P --yes"
       ) { call, admin in
-        // Looked up first, so that the question is about an existing key, and so that the same key is revoked even if
-        // the typed prefix matches another one by then.
+        // The key is looked up first, so that the question is about an existing key. The same key is then revoked, even
+        // if the typed prefix matches another key by then.
         let found = try await admin.key(call[revoked])
         let what = "revoke key \(found.publicKey) of \(found.requestor)"
         try Prompt.confirm(

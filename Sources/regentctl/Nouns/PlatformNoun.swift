@@ -56,10 +56,11 @@ enum PlatformNoun {
     return titles.prefix(most).joined(separator: ", ") + more
   }
 
-  /// The most apps named in one sentence.
+  /// The maximum number of apps that one sentence names.
   private static let most = 20
 
-  /// `, and with it kodi (acme)`: the apps that are signed out together with these sign-ins; empty if there are none.
+  /// The end of a sentence such as `, and with it kodi (acme)`: it names the apps that are signed out together with
+  /// these sign-ins; empty if there are none.
   static func ending(with signIns: [SignInEntry], _ joint: String) -> String {
     ending(signIns.flatMap { $0.apps ?? [] }, joint)
   }

@@ -21,7 +21,7 @@ enum ProvisioningVerbs {
       for line in state.file.lines { call.console.print(json: .object(line)) }
       return
     }
-    // Escaped: names come from outside, and the output may be a terminal.
+    // The output is escaped, because names come from outside and the output may be a terminal.
     call.console.draw(harmlessJSON(.object(state.file.object), isPretty: true) + "\n")
   }
 
@@ -118,7 +118,7 @@ enum ProvisioningVerbs {
       return try ProvisioningFile(value: value, named: path)
     } catch let error as JSONError {
       throw CommandError(
-        "\(title(of: path)) is \(error)", hint: "find the mistake: python3 -m json.tool \(path)")
+        "\(title(of: path)) is \(error)", hint: "find the mistake: python3 -m json.tool \(shellQuoted(path))")
     } catch let error as JSONShapeError {
       throw CommandError("\(title(of: path)): \(error)", hint: "compare the file with the output of regentctl export")
     }
@@ -128,7 +128,7 @@ enum ProvisioningVerbs {
 /// The name of the file in messages.
 private func title(of path: String) -> String { path == "-" ? "standard input" : path }
 
-/// Reads a file, a link or a pipe; `-` is standard input.
+/// Reads a whole file, link or pipe; `-` is standard input.
 func wholeFile(_ path: String, limit: Int) throws -> [UInt8] {
   let file: FileDescriptor
   do throws(SystemError) {
@@ -171,7 +171,7 @@ private final class JSONLines {
     number = 0
   }
 
-  /// The next line that is not empty.
+  /// The next line of the file that is not empty, as a record with the line's number.
   func next() throws -> (number: Int, object: JSONObject)? {
     while !rest.isEmpty {
       number += 1

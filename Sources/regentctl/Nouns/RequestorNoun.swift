@@ -2,6 +2,7 @@ import Administration
 import CommandKit
 import RegentJSON
 import RegentPairing
+import RegentPlatform
 
 /// The commands of `regentctl requestor`.
 enum RequestorNoun {
@@ -137,12 +138,12 @@ enum RequestorNoun {
     let bytes = try readSmallFile(path, for: "--certificate")
     guard let text = String(validating: bytes, as: UTF8.self), text.contains("-----BEGIN ") else {
       throw CommandError(
-        "--certificate: \(path) is not a PEM file", hint: "check it: openssl x509 -in \(path)")
+        "--certificate: \(path) is not a PEM file", hint: "check it: openssl x509 -in \(shellQuoted(path))")
     }
     guard !text.contains("PRIVATE KEY") else {
       throw CommandError(
         "--certificate: \(path) contains a private key, which must not be sent",
-        hint: "extract the certificate: openssl x509 -in \(path) -out certificate.pem")
+        hint: "extract the certificate: openssl x509 -in \(shellQuoted(path)) -out certificate.pem")
     }
     return text
   }

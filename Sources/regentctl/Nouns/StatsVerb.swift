@@ -56,7 +56,7 @@ enum StatsVerb {
     ])
   }
 
-  /// The period of the numbers: the whole day, or the part since the service first ran.
+  /// The period that the numbers cover: the whole day, or the part since the service first ran.
   private static func counted(since start: Instant) -> String {
     guard start.milliseconds % 86_400_000 != 0 else { return "since 00:00 UTC" }
     return "since \(shownClock(start)) UTC, when the service first ran today"
@@ -67,14 +67,14 @@ enum StatsVerb {
     return "\(part)  \((part * 100 + whole / 2) / whole) %"
   }
 
-  /// Rounded to tenths of a second.
+  /// The duration rounded to tenths of a second.
   private static func roughly(_ duration: Duration) -> String {
     let tenths = duration.wholeMilliseconds / 100
     if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
     return "\(tenths / 600) min \(tenths % 600 / 10) s"
   }
 
-  /// A bar for each hour, with the time of the first one.
+  /// A bar for the count of each hour, with the time of the first hour.
   private static func hours(_ hours: [HourCount]) -> String? {
     guard let first = hours.first else { return nil }
     return sparkline(hours.map(\.started)).map {
@@ -82,7 +82,7 @@ enum StatsVerb {
     }
   }
 
-  /// Draws one of eight heights for each count; nil without counts.
+  /// Draws each count as a block character of one of eight heights; nil without counts.
   static func sparkline(_ counts: [Int]) -> String? {
     let heights = Array("▁▂▃▄▅▆▇█")
     guard let largest = counts.max(), largest > 0 else { return nil }

@@ -32,7 +32,7 @@ enum UpkeepVerbs {
     show(try await copy(into: call[file], call, admin), call)
   }
 
-  /// A complete backup.
+  /// A backup that was completed.
   struct Copy {
     let path: String
     let entry: BackupEntry
@@ -40,7 +40,7 @@ enum UpkeepVerbs {
 
   /// Makes the service copy its database, and stores the copy in a new file.
   static func copy(into path: String, _ call: Invocation, _ admin: AdminClient) async throws -> Copy {
-    // Opened first, so that no copy is made that cannot be stored.
+    // The file is opened first, so that no copy is made that cannot be stored.
     let place = try newFile(path)
     let entry = try await call.console.progress("copying the database") {
       try await admin.makeBackup()

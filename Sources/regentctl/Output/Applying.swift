@@ -1,6 +1,7 @@
 import Administration
 import CommandKit
 import RegentPairing
+import RegentPlatform
 
 // Checks and performs a plan, so that after an error the operator knows which changes were made.
 
@@ -131,7 +132,8 @@ struct HashFindings {
     let questions = file.accounts.compactMap { account in
       file.passwordHashes[account.keyBytes].map { HashQuestion(account.provider, account.name, $0) }
     }
-    // Each batch is checked alone, so one hash of each kind is checked together at the end.
+    // The service checks each batch by itself. So one hash of each kind is collected, and these are checked together at
+    // the end.
     var kinds: [String: HashQuestion] = [:]
     for batch in batches(of: questions) {
       let answers = try await admin.look(at: batch)
@@ -179,7 +181,7 @@ extension Plan {
     }
   }
 
-  /// The accounts from this step on that fit into one call.
+  /// The accounts from this step on that fit into one call to the service.
   private func accounts(from place: Int) -> [AccountChange] {
     var all: [AccountChange] = []
     for step in steps[place...].prefix(AdminPaths.page) {
@@ -201,7 +203,7 @@ extension Plan {
     let others = steps.count == 1 ? "" : " and \(steps.count - 1) more"
     throw CommandError(
       "another command changed records at the same time: \(first.kind) \(first.name)\(others) differ from \(path)",
-      hint: "see the difference with regentctl apply \(path) --dry-run, then apply the file again",
+      hint: "see the difference with regentctl apply \(shellQuoted(path)) --dry-run, then apply the file again",
       code: AdminError.Code.changedMeanwhile.rawValue)
   }
 }

@@ -11,7 +11,7 @@ struct BackupFolder {
 
   /// The path of a new backup.
   ///
-  /// Names have whole seconds; if the name of this second is taken, a later second is used.
+  /// The names contain the time in whole seconds. If the name of this second is taken, a later second is used.
   var nextPath: String {
     let taken = Set((try? FolderTree.names(in: path)) ?? [])
     let now = Clocks.wallMilliseconds()

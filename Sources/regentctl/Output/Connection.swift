@@ -12,7 +12,7 @@ enum Connection {
 
   /// A client for the service.
   ///
-  /// It makes one call at a time, unless `together` is true.
+  /// The client makes one call at a time, unless `together` is true.
   static func admin(_ call: Invocation, together: Bool = false) -> AdminClient {
     client(
       call[socket] ?? usualSocket(call.environment), on: together ? .own : .callers, as: Invoker.name(call.environment))
@@ -55,8 +55,9 @@ enum Connection {
     let own =
       environment["XDG_STATE_HOME"].map { "\($0)/regent/admin.sock" }
       ?? home.map { "\($0)/.local/state/regent/admin.sock" }
-    // The socket of a service that this user runs, then the machine's.
-    return [own, machineSocket].compactMap(\.self)
+    // The socket of a service that this user runs, then the machine's. For root after `su` the variables may still be
+    // another user's, and that user would get the passwords that root types.
+    return [own.flatMap { SocketPlace.isForeign($0) ? nil : $0 }, machineSocket].compactMap(\.self)
   }
 
   private static var isPackaged: Bool { SocketPlace.isThere("/usr/lib/systemd/system/regentd.service") }
@@ -65,7 +66,7 @@ enum Connection {
     do throws(FileError) {
       return try PrivateFile.check(path)
     } catch {
-      // For a socket the check fails with "not a file", which shows that it exists.
+      // The check reports a socket as "not a file", and so shows that the socket exists.
       return error.kind == .notAFile
     }
   }

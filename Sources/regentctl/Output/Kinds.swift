@@ -10,7 +10,7 @@ func identifier<Kind: IdentifierKind>(
   _ placeholder: String, _: Kind.Type = Kind.self
 ) -> ValueKind<Identifier<Kind>> {
   ValueKind(placeholder, show: { $0.text }) { text throws(ValueProblem) in
-    // "." and ".." would be resolved as steps of the path.
+    // The id becomes a part of a URL path, in which "." and ".." would be resolved as steps.
     guard let identifier = Identifier<Kind>(text), text != ".", text != ".." else {
       throw ValueProblem(
         "is not a valid name",
@@ -23,14 +23,16 @@ func identifier<Kind: IdentifierKind>(
 }
 
 extension ValueKind where Value == JSONValue {
-  /// Any text; an empty value removes the setting.
+  /// The type of an option that takes any text.
+  ///
+  /// An empty value removes the setting.
   static func member(_ placeholder: String) -> ValueKind {
     ValueKind(placeholder, show: { $0.string ?? "" }) { text throws(ValueProblem) in
       text.isEmpty ? .null : .string(text)
     }
   }
 
-  /// A text that is valid for a member of a record, alone or as an element of a list.
+  /// The type of an option whose text is valid for a member of a record, alone or as an element of a list.
   ///
   /// An empty value removes the setting, except when the record is being created.
   static func member<Record: OperatorRecord>(
@@ -53,7 +55,7 @@ extension ValueKind where Value == JSONValue {
     }
   }
 
-  /// `on` or `off`.
+  /// The type of an option that takes `on` or `off`.
   static var switched: ValueKind { converted(.onOff, JSONValue.bool) }
 
   static func word<Word: RawRepresentable & CaseIterable & Equatable & Sendable>(
@@ -62,7 +64,7 @@ extension ValueKind where Value == JSONValue {
     converted(ValueKind<Word>.cases) { .string($0.rawValue) }
   }
 
-  /// A duration from one second to ten years.
+  /// The type of an option that takes a duration from one second to ten years.
   static var span: ValueKind {
     converted(.duration(.seconds(1)...(.seconds(3_650 * 86_400)))) {
       .integer($0.wholeMilliseconds)
@@ -73,7 +75,7 @@ extension ValueKind where Value == JSONValue {
     converted(.integer(range)) { .integer(Int64($0)) }
   }
 
-  /// A rating as `SCHEME=VALUE`.
+  /// The type of an option that takes a rating as `SCHEME=VALUE`.
   static var rating: ValueKind {
     ValueKind("SCHEME=VALUE", show: { _ in "" }) { text throws(ValueProblem) in
       guard !text.isEmpty else { return .null }
@@ -95,7 +97,9 @@ extension ValueKind where Value == JSONValue {
 }
 
 extension Patch {
-  /// Sets a list if any value was given; a single empty value empties it.
+  /// Sets a list member if any value was given.
+  ///
+  /// A single empty value empties the list.
   mutating func set(_ member: Record.Member, list values: [JSONValue]) {
     guard !values.isEmpty else { return }
     set(member, .array(values.filter { !$0.isNull }))
@@ -103,14 +107,14 @@ extension Patch {
 }
 
 extension ValueKind where Value == String {
-  /// The path of a file, or an empty value.
+  /// The type of an option that takes the path of a file, or an empty value.
   static var fileOrNone: ValueKind {
     ValueKind("PEMFILE", completion: .files, show: { $0 }) { text throws(ValueProblem) in text }
   }
 }
 
 extension ValueKind where Value == JSONValue {
-  /// One of the type's words, or an empty value.
+  /// The type of an option that takes one of the type's words, or an empty value.
   static func wordOrNone<Word: RawRepresentable & CaseIterable & Equatable & Sendable>(
     _: Word.Type
   ) -> ValueKind where Word.RawValue == String {

@@ -4,7 +4,8 @@ import RegentPlatform
 enum MissingFromBackup {
   private static let settings = "/etc/regent/regentd.env"
 
-  /// The master key, the settings, and the certificate files that the settings name.
+  /// The files that are not in a backup: the master key, the settings, and the certificate files that the settings
+  /// name.
   static var files: [String] {
     guard let bytes = try? DurableFile.read(settings, limit: 1 << 20, widest: nil) else {
       return ["the master key", "the settings", "certificates"]

@@ -10,6 +10,8 @@ enum NightlyBackup {
 
   static var hasSystemd: Bool { (try? PrivateDirectory.check("/run/systemd/system", widest: 0o755)) == true }
 
+  /// The findings of `doctor` about the systemd timer that makes the nightly backup.
+  ///
   /// Empty if the service is not a systemd unit, or was installed without the timer.
   static func findings(_ call: Invocation) -> [Finding] {
     guard hasSystemd, Connection.isOfMachine(call), ask("cat", timer) == 0 else { return [] }

@@ -40,10 +40,10 @@ struct Plan {
     }
   }
 
-  /// How a step is performed.
+  /// How a step of the plan is performed.
   enum Act {
     case call((AdminClient) async throws(AdminError) -> Void)
-    /// One account, sent with adjacent accounts in one call and one transaction.
+    /// Changes one account, sent with adjacent accounts in one call and one transaction.
     case account(AccountChange)
   }
 
@@ -78,7 +78,7 @@ struct Plan {
 
   /// The steps in their order: records are added after those that they refer to, and removed before them.
   private(set) var steps: [Step] = []
-  /// The number of records that already match.
+  /// The number of records that need no change.
   private(set) var unchanged = 0
 
   /// Compares the records; `withoutPassword` are existing accounts without a password, which get the hash from the
@@ -206,7 +206,7 @@ extension Plan {
       patch.set(.provider, .string(account.provider.text))
       patch.set(.name, .string(account.name.text))
       if withoutPassword.contains(key) {
-        // The hash itself is not printed.
+        // The password hash itself is not printed.
         differences.append(Difference(member: "password", stored: nil, wanted: "(from the file)"))
       }
       guard !differences.isEmpty else {
@@ -233,14 +233,15 @@ extension Plan {
             do throws(AdminError) {
               try await remove(admin, record)
             } catch {
-              // It was removed together with a record that it belongs to.
+              // The record was removed together with another record that it belongs to.
               guard error.code == .notFound else { throw error }
             }
           }))
     }
   }
 
-  /// Rules have no key: a rule with another effect for the same titles and viewers is removed first.
+  /// Entitlement rules have no key to compare: a rule with another effect for the same titles and viewers is removed
+  /// first.
   private mutating func writeRules(_ there: [Entitlement], _ wanted: [EntitlementRequest]) {
     let kept = Set(wanted)
     for rule in there where !kept.contains(EntitlementRequest(rule)) {
@@ -272,7 +273,7 @@ extension Plan {
 }
 
 extension Patch {
-  /// The patch that makes a record match.
+  /// The patch that makes a record match the file.
   fileprivate init(_ differences: [Difference]) {
     self.init()
     for difference in differences {

@@ -4,29 +4,29 @@ import RegentHTTPCodec
 import RegentJSON
 import RegentPairing
 
-/// The time in RFC 3339, in UTC.
+/// The time as text: RFC 3339, in UTC.
 func shown(_ instant: Instant) -> String {
   CivilDate.text(epochMilliseconds: instant.milliseconds, fraction: false)
 }
 
-/// The time in RFC 3339, or "-".
+/// The time as text in RFC 3339, or "-" if there is none.
 func shown(_ instant: Instant?) -> String { instant.map(shown) ?? "-" }
 
-/// The hour and minute in UTC.
+/// The hour and minute of the time in UTC.
 func shownClock(_ instant: Instant) -> String {
   let minutes = Int(instant.milliseconds / 60_000 % 1_440)
   return [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : String($0) }.joined(separator: ":")
 }
 
-/// `on` or `off`.
+/// The Boolean as text: `on` or `off`.
 func shown(_ bool: Bool) -> String { bool ? "on" : "off" }
 
-/// The texts in one table cell.
+/// The texts joined for one cell of a table.
 func shown(_ texts: [String]) -> String {
   texts.isEmpty ? "-" : texts.joined(separator: " ")
 }
 
-/// The viewer as provider/account, or "-".
+/// The viewer as text: provider/account, or "-" if there is none.
 func shown(_ provider: ProviderID?, _ account: AccountName?) -> String {
   guard let provider else { return "-" }
   return account.map { "\(provider)/\($0)" } ?? provider.text
@@ -112,13 +112,13 @@ let optionalRequestor = Input.optionalArgument(
 ).completedByRequestors()
 
 extension AdminClient {
-  /// The given requestor, or all.
+  /// The given requestor, or all requestors if none is given.
   func requestors(_ one: RequestorID?) async throws(AdminError) -> [RequestorID] {
     if let one { return [one] }
     return try await requestors().map(\.id)
   }
 
-  /// The given provider, or all.
+  /// The given provider, or all providers if none is given.
   func providers(_ one: ProviderID?) async throws(AdminError) -> [ProviderID] {
     if let one { return [one] }
     return try await providers().map(\.id)
@@ -126,9 +126,9 @@ extension AdminClient {
 }
 
 extension Array {
-  /// The oldest first.
+  /// The elements sorted by time, the oldest first.
   ///
-  /// Ids are random, so their order means nothing.
+  /// Their ids are random, so the order of ids means nothing.
   func inOrder(of time: (Element) -> Instant) -> [Element] {
     // Entries of the same time keep their order, so that two calls print the same.
     enumerated().sorted { (time($0.element), $0.offset) < (time($1.element), $1.offset) }

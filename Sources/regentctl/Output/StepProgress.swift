@@ -11,7 +11,7 @@ final class StepProgress {
     self.total = total
   }
 
-  /// Counts one more step.
+  /// Counts one more step as done.
   func step() {
     done += 1
     if console.output.isTerminal {
@@ -21,7 +21,7 @@ final class StepProgress {
     }
   }
 
-  /// Removes the counter.
+  /// Removes the counter from the terminal.
   func end() {
     if !console.output.isTerminal, console.errors.isTerminal, done >= 20 { console.drawNote("\r\u{1b}[K") }
   }

@@ -21,7 +21,7 @@ struct AddressStep {
     var isRunning = true
     /// The current public address.
     var publicURL: String?
-    /// The address to listen on in the settings.
+    /// The address to listen on, as the settings name it.
     var listens: ListenPlace?
   }
 
@@ -104,7 +104,7 @@ struct AddressStep {
     try settings.write(address.settings, isRunning: found.isRunning)
   }
 
-  /// Changes only the address to listen on (`--listen` without a public address).
+  /// Changes only the address on which the service listens (`--listen` without a public address).
   private func listenAlone(_ found: FoundService) throws {
     guard let given = call[SetupVerb.listen], found.listens?.description != given else { return }
     let listen = try free(given, found)
@@ -175,7 +175,7 @@ struct AddressStep {
 
   private func webAddress(_ text: String) throws(CommandError) -> AbsoluteURL {
     guard let url = try? AbsoluteURL(parsing: text), url.scheme == "https" || url.scheme == "http" else {
-      // At home, addresses are numbers without a certificate, so the hint proposes http.
+      // A host of numbers is usually at home and has no certificate, so the hint proposes http.
       let isNumbers = text.utf8.first.map { (0x30...0x39).contains($0) || $0 == 0x5B } ?? false
       throw .usage(
         "\(text) is not a web address",
@@ -206,7 +206,9 @@ struct AddressStep {
     }
     if call[SetupVerb.proxy] { return .proxy }
     guard call.canAsk else {
-      // Port 8787 is the service's own, which has no TLS here, and certificates for bare addresses are rare.
+      // Without a terminal, setup assumes that a proxy has the certificate. Two kinds of URL rarely lead to a proxy, so
+      // they are refused: a URL with port 8787, which is the service's own port, and one with a network address in
+      // place of a host name, because few certificates are for such addresses.
       let isNumbers = if case .address = url.host { true } else { false }
       guard !isNumbers, url.effectivePort != 8787 else {
         throw CommandError.usage(

@@ -10,7 +10,7 @@ enum Announcing {
   /// Switches the unit on or off, now and at boot.
   static func set(_ isOn: Bool, _ report: SetupReport, _ admin: AdminClient) async throws {
     if isOn {
-      // Checked here, so that the operator sees the error, and not only the unit's log.
+      // The announcement is checked here, so that the operator sees an error now and not only in the unit's log.
       _ = try await AnnounceVerb.announcement(admin)
       guard try ChildProgram.run("sh", ["-c", "command -v \(AnnounceVerb.program) >/dev/null"]) == 0 else {
         throw CommandError(
@@ -34,7 +34,7 @@ enum Announcing {
       lines: [isOn ? "announced on the local network: \(unit)" : "not announced on the local network"])
   }
 
-  /// Checks an enabled unit; empty if it is off.
+  /// Findings about the announcing unit, if it is enabled; empty if it is off.
   static func findings(_ call: Invocation) -> [Finding] {
     guard NightlyBackup.hasSystemd, Connection.isOfMachine(call), NightlyBackup.ask("is-enabled", unit) == 0 else {
       return []

@@ -4,13 +4,13 @@ import RegentPairing
 
 /// How setup connects the first box.
 enum FirstBox: String, CaseIterable {
-  /// With an enrolment code, for which the box gets its own key pair.
+  /// The first box is set up with an enrolment code, for which it gets its own key pair.
   case code
-  /// With a key pair that the operator copies into the box's settings.
+  /// The first box is set up with a key pair that the operator copies into its settings.
   case key
   case none
 
-  /// Chooses by option or at the terminal.
+  /// Chooses how to set up the first box: by option, or by a question at the terminal.
   ///
   /// In scripts the default is a key pair, unless the requestor already has one.
   init(wantsCode: Bool, for requestor: RequestorID, _ call: Invocation, _ admin: AdminClient) async throws {

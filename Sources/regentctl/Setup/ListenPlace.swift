@@ -9,7 +9,9 @@ struct ListenPlace: CustomStringConvertible {
   private let host: String
   private let address: SocketAddress
 
-  /// The addresses that the service accepts, except port 0, which would be another port at each start.
+  /// The type of an option that takes an address on which the service can listen.
+  ///
+  /// Port 0 is refused, because it would be another port at each start.
   static var kind: ValueKind<String> {
     ValueKind("ADDRESS", show: { $0 }) { text throws(ValueProblem) in
       if isSocket(text) || ListenPlace(text) != nil { return text }
@@ -23,7 +25,7 @@ struct ListenPlace: CustomStringConvertible {
     }
   }
 
-  /// Whether the text is `unix:/path` with at most the bytes that the kernel allows.
+  /// Whether the text is `unix:/path`, with a path that is not too long for the kernel.
   private static func isSocket(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return bytes.starts(with: "unix:/".utf8) && (2...longestSocket).contains(bytes.count - 5)

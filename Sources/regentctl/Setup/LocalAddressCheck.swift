@@ -14,10 +14,10 @@ enum LocalAddressCheck {
     "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "100.64.0.0/10", "fc00::/7", "fe80::/10",
   ].compactMap { try? IPNetwork(parsing: $0) }
 
-  /// The most addresses that the message lists.
+  /// The maximum number of addresses that the message lists.
   private static let mostShown = 6
 
-  /// The problem with a public address.
+  /// The problem with a public address, if it does not lead to this machine.
   ///
   /// - Parameters:
   ///   - url: the public address.

@@ -4,10 +4,10 @@ import RegentPlatform
 
 /// The public address of a service, and the settings that it needs.
 struct ServiceAddress {
-  /// Where TLS ends.
+  /// Where the encryption of the phone's connection (TLS) ends.
   enum Encryption {
     case none
-    /// At a proxy on this machine.
+    /// TLS ends at a proxy on this machine.
     case proxy
     case certificate(file: String, key: String)
   }
@@ -19,7 +19,7 @@ struct ServiceAddress {
   /// The setting REGENT_TRUST_PROXY to keep, if it differs from the default.
   var trusted: String?
 
-  /// The settings with their values; nil for a setting that must be removed.
+  /// The settings that this address needs, with their values; nil for a setting that must be removed.
   var settings: [(name: String, value: String?)] {
     var files: (certificate: String, key: String)?
     var proxies: String?

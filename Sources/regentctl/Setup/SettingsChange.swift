@@ -5,7 +5,7 @@ import RegentPlatform
 /// The service's settings file, and changes to it.
 struct SettingsChange {
   private let report: SetupReport
-  /// The path of the file.
+  /// The path of the settings file.
   private let path: String
   private let isOfMachine: Bool
 
@@ -68,7 +68,7 @@ struct SettingsChange {
       return
     }
     guard try ChildProgram.run("systemctl", ["restart", "regentd"]) != 0 else { return }
-    // Restores it only if no other program has changed it meanwhile.
+    // The old file is restored only if no other program has changed it meanwhile.
     try DurableFile.replace(old, of: path, whichSays: file.bytes)
     _ = try ChildProgram.run("systemctl", ["restart", "regentd"])
     throw CommandError(

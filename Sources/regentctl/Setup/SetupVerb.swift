@@ -42,6 +42,8 @@ enum SetupVerb {
     if !isWell { throw QuietExit(.failed) }
   }
 
+  /// Runs the steps of setup.
+  ///
   /// - Returns: whether doctor found nothing bad.
   private static func perform(_ report: SetupReport, _ admin: AdminClient) async throws -> Bool {
     let call = report.call
@@ -55,7 +57,7 @@ enum SetupVerb {
     let box = try await FirstBox(wantsCode: call[invite], for: requestor, call, admin)
     if box == .key { try await records.issueKey(to: requestor) }
     try await backUp(report, admin)
-    // Created before doctor runs and printed last, because the operator needs it at the box.
+    // The invitation is created before doctor runs, and printed last, because the operator needs it at the box.
     let invitation = box == .code ? try await InvitationNoun.first(of: requestor, admin) : nil
     let findings = await UpkeepVerbs.findings(call, admin)
     report.add("doctor", .array(findings.map(\.json)), lines: findings.flatMap(UpkeepVerbs.lines))
@@ -66,7 +68,9 @@ enum SetupVerb {
     return !findings.contains { $0.status == .bad }
   }
 
-  /// Longer addresses make QR codes that phones cannot read from a screen.
+  /// The maximum length of a public address.
+  ///
+  /// A longer one makes QR codes that phones cannot read from a screen.
   static let longestAddress = 255
 
   private static let phoneAddress = ValueKind<AbsoluteURL>("URL", show: { $0.description }) {

@@ -74,7 +74,7 @@ struct EarlyQuestionTests {
     #expect(bench.open.map(\.isForDaemon) == [false, true] && bench.open.allSatisfy { $0.requestor == "OTHER" })
   }
 
-  @Test func `an exchange that returns no sign-in is followed by a query for it`() {
+  @Test func `setRequestor fetches the sign-in when the exchange with the service returns none`() {
     for comesWithIt in [true, false] {
       var bench = Self.starting()
       bench.answer(Self.granted)
@@ -89,7 +89,7 @@ struct EarlyQuestionTests {
     }
   }
 
-  @Test func `a daemon answer older than a second is asked for again when the service was slow`() {
+  @Test func `setRequestor asks the daemon again when its answer is older than a second after a slow service`() {
     var bench = Self.starting()
     bench.answer(Self.granted)
     bench.now = bench.now + .milliseconds(1_001)
@@ -120,7 +120,7 @@ struct EarlyQuestionTests {
     #expect(bench.open.map(\.isForDaemon) == [false, true] && bench.open.allSatisfy { $0.requestor == "OTHER" })
   }
 
-  @Test func `without a daemon setRequestor sends it no query`() {
+  @Test func `setRequestor sends no query when the box has no daemon`() {
     var bench = Bench()
     bench.setRequestor()
     bench.answer(Self.configuration)

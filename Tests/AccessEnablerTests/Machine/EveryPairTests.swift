@@ -41,7 +41,7 @@ struct EveryPairTests {
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
-  @Test func `the table covers every phase`() {
+  @Test func `every-pair.txt covers every phase of the state machine`() {
     let names = Set(Self.phases.map(\.0))
     #expect(
       names == [

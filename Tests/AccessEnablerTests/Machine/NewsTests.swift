@@ -69,7 +69,7 @@ struct NewsTests {
     #expect(bench.pauses.isEmpty)
   }
 
-  @Test func `a jump of the clock neither starts a loop of queries nor delays one`() {
+  @Test func `a jump of the clock neither makes the client poll in a loop nor delays a poll`() {
     var (bench, _) = Bench.waiting()
     bench.forget()
     bench.setClock(ahead: .seconds(60))

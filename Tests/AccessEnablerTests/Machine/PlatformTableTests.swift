@@ -8,7 +8,9 @@ import Testing
 @Suite("State machine: the platform account", .serialized)
 struct PlatformTableTests {
   @Test(arguments: PlatformTable.steps)
-  func `every combination of the platform account has the result that the table states`(step: String) throws {
+  func `each combination of permission, sign-in and provider has the result in platform-account.txt`(step: String)
+    throws
+  {
     let table = try PlatformTable()
     let rows = table.rows(of: step)
     try #require(!rows.isEmpty)
@@ -34,7 +36,7 @@ struct PlatformTableTests {
     Issue.record("\(wrong.count) of \(rows.count): \(wrong.prefix(5).joined(separator: "; "))")
   }
 
-  @Test func `every line of the platform table matches at least one combination`() throws {
+  @Test func `every line of platform-account.txt matches at least one combination`() throws {
     let table = try PlatformTable()
     var used: Set<Int> = []
     for step in PlatformTable.steps {

@@ -4,7 +4,7 @@ import Testing
 @testable import AccessEnabler
 
 @Suite struct `An outage or a proxy during a long poll` {
-  @Test func `a restart of the service within the silence period is not reported to the app`() {
+  @Test func `a short restart of the service is not reported to the app`() {
     var (bench, request) = waiting()
     let away: [ServiceFailure] = [
       ServiceFailure(kind: .status(503)), .away, ServiceFailure(kind: .status(502)), .status(404),
@@ -23,7 +23,7 @@ import Testing
     #expect(bench.outcomes(of: request).count == 1)
   }
 
-  @Test func `an outage longer than the silence period is reported, and afterwards a 404 ends the sign-in`() {
+  @Test func `an outage longer than a restart is reported to the app, and afterwards a 404 ends the sign-in`() {
     var (bench, request) = waiting()
     for _ in 0..<8 {
       bench.answer(.failed(.away))
@@ -36,7 +36,7 @@ import Testing
     #expect(bench.error(of: request)?.kind == .codeWithdrawn)
   }
 
-  @Test func `the outage is reported when the silence period ends, even between two attempts`() throws {
+  @Test func `an outage is reported to the app when a restart would be over, even between two retries`() throws {
     var (bench, _) = waiting()
     bench.answer(.failed(.away))
     let deadline = try #require(bench.deadline)
@@ -62,7 +62,9 @@ import Testing
   }
 
   @Test(arguments: [2, 3, 4, 10, 30])
-  func `a long poll that a proxy cuts off is shortened until it fits, without a status`(limit: Int) {
+  func `a long poll that a proxy cuts off is shortened until the proxy lets it end, and the app gets no status`(
+    limit: Int
+  ) {
     var (bench, _) = waiting()
     var asked: [Int] = []
     for _ in 0..<20 {

@@ -169,7 +169,7 @@ struct ToTheLetterTests {
 
   // MARK: Services
 
-  @Test func `a wrong secret is reported at every later call`() {
+  @Test func `every later call reports that the app's secret is wrong`() {
     var bench = Bench()
     bench.setRequestor()
     bench.answer(.failed(.status(401)))
@@ -183,7 +183,7 @@ struct ToTheLetterTests {
     }
   }
 
-  @Test func `setRequestor leaves out a slow service after two seconds`() throws {
+  @Test func `setRequestor continues without a slow service two seconds after another service has answered`() throws {
     var bench = Bench()
     let request = bench.setRequestor(services: ["https://a.example", "https://b.example"])
     bench.answer(.configuration(Bench.configuration))
@@ -197,7 +197,7 @@ struct ToTheLetterTests {
     #expect(bench.statuses == [.unreachable])
   }
 
-  @Test func `all services together get one deadline of two seconds, also for the sign-in`() throws {
+  @Test func `setRequestor waits at most two seconds in all for slow services, in both of its steps`() throws {
     var bench = Bench()
     let request = bench.setRequestor(services: ["https://a.example", "https://b.example"])
     bench.answer(.configuration(Bench.configuration))

@@ -183,7 +183,7 @@ struct CallRowTests {
     #expect(try await again.value("the sign-in").provider.id == "local")
   }
 
-  @Test func `a provider filter leaves the ordinary picker unchanged when the box has no platform account`()
+  @Test func `the app's own picker lists all providers although getAuthentication was called with a filter`()
     async throws
   {
     let live = try await LiveService()

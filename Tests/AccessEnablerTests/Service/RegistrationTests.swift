@@ -49,7 +49,9 @@ struct RegistrationTests {
   }
 
   @Test(arguments: [Int.max, .max / 1_000, 10_000_000_000])
-  func `a token with a very long lifetime is not fetched again`(lifetime: Int) async throws {
+  func `an access token with a huge lifetime does not overflow its expiry and is fetched only once`(lifetime: Int)
+    async throws
+  {
     let registry = try Registry(lifetime: lifetime)
     defer { startThread { registry.server.stop() } }
     let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)
@@ -98,7 +100,7 @@ struct RegistrationTests {
     #expect(registry.count("/o/client/register") == 1)
   }
 
-  @Test func `a service that accepts no token is not asked in a loop`() async throws {
+  @Test func `the SDK does not request access tokens in a loop from a service that accepts none`() async throws {
     let registry = try Registry(acceptsNothing: true)
     defer { startThread { registry.server.stop() } }
     let enabler = try AccessEnabler(softwareStatement: "statement", storage: .memory)

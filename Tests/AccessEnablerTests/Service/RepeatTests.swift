@@ -89,7 +89,7 @@ import Testing
     await live.kill()
   }
 
-  @Test func `a call fails when the outage is longer than the silence period or the service asks for a longer pause`()
+  @Test func `a call fails when the outage or the pause that the service asks for exceeds the retry time`()
     async throws
   {
     let gate = Gate()

@@ -11,7 +11,7 @@ import Testing
 /// Statements of the entitlement API that no other test covers; Tests/mutations/entitlement.toml names these tests.
 @Suite("Further statements of the entitlement API", .regentd)
 struct StatementRowTests {
-  @Test func `the older init without a software statement makes the same enabler`() async throws {
+  @Test func `the older initialiser without a software statement makes the same enabler`() async throws {
     let live = try await LiveService()
     let recorder = Recorder()
     func made<Older: OlderInit>(_: Older.Type) throws -> Older { try Older(storage: .memory, delegate: recorder) }
@@ -65,7 +65,7 @@ struct StatementRowTests {
     try await recorder.wait(for: "setAuthenticationStatus 1 ")
   }
 
-  @Test func `an MVPD has the properties that the service lists`() {
+  @Test func `an MVPD has the properties that the service sends for the provider`() {
     let listed = ListedProvider(
       id: "CABLE", displayName: "Cable and more", logoURL: "https://cable.example/logo.png", boarding: .picker,
       enablesPlatformServices: true)

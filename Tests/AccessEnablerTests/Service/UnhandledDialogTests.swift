@@ -38,16 +38,16 @@ struct UnhandledDialogTests {
     return (delegate.calls.withLock { $0 }, unhandled.withLock { $0 })
   }
 
-  @Test func `a dialog is reported as unhandled when the delegate does not implement the callback`() async throws {
+  @Test func `a dialog counts as unhandled when the delegate does not implement the callback`() async throws {
     #expect(try await Self.deliver(to: Plain()).unhandled == [Self.dialog])
   }
 
-  @Test func `a dialog is not reported when the delegate implements the callback`() async throws {
+  @Test func `a dialog does not count as unhandled when the delegate implements the callback`() async throws {
     let heard = try await Self.deliver(to: Drawing())
     #expect(heard.calls == ["dialog", "complete"] && heard.unhandled.isEmpty)
   }
 
-  @Test func `a dialog is not reported while the app reads the event stream`() async throws {
+  @Test func `a dialog does not count as unhandled while the app reads the event stream`() async throws {
     let events = Locked<[AsyncStream<EntitlementEvent>]>([])
     let heard = try await Self.deliver(to: Plain()) { dispatcher in
       events.withLock { $0.append(dispatcher.newStream()) }

@@ -36,7 +36,7 @@ struct TokenStoreTests {
     try TokenStore(.folder("\(folder)/state"), machineIDFile: machine)
   }
 
-  @Test func `saved tokens are there after a restart, for each requestor`() throws {
+  @Test func `the tokens of each requestor are still stored after a restart`() throws {
     try withTemporaryFolder { folder in
       let first = try store(folder)
       try first.save(Self.changes.map { .tokens("SPORT", $0) })
@@ -244,7 +244,7 @@ struct TokenStoreTests {
     }
   }
 
-  @Test func `two stores that write at the same time lose no permit`() async throws {
+  @Test func `two token stores on one folder that write at the same time lose no permit`() async throws {
     try await withTemporaryFolder { folder in
       let stores = [try store(folder), try store(folder)]
       await withTaskGroup(of: Void.self) { group in

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The examples of docs/examples/oauth with a hostile server: its texts must not reach the terminal as control
-characters, and a redirect must not carry the token to another host."""
+characters, a redirect must not carry the token to another host, and a text in place of a number must not run as a
+command."""
 
+import contextlib
 import http.server
 import json
 import os
@@ -65,6 +67,30 @@ def pair_prints_no_control_characters():
         server.shutdown()
 
 
+def pair_runs_no_commands_of_the_server():
+    # `sh` is bash on some systems, which evaluates a text in $((…)). Variables of the script are set, as `set -u` wants.
+    with tempfile.TemporaryDirectory() as folder:
+        ran = pathlib.Path(folder, "ran")
+        number = f"begun[$(touch {ran}; echo 0)]"
+        for interval, longest in ((number, 5), (5, number), (number, number)):
+            server = Server()
+            place = server.address
+            server.answers = {
+                "/.well-known/openid-configuration": (200, {}, {
+                    "device_authorization_endpoint": f"{place}/device", "token_endpoint": f"{place}/token",
+                    "token_endpoint_longest_wait": longest}),
+                "/device": (200, {}, {
+                    "device_code": "d", "user_code": "ABCD", "verification_uri": f"{place}/go", "interval": interval}),
+                "/token": (400, {}, {"error": "slow_down"})}
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                subprocess.run(
+                    ["bash", "--posix", EXAMPLES / "pair.sh", place, "client"], stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL, timeout=3, check=False)
+            assert any(path == "/device" for path, _ in server.seen), server.seen
+            assert not ran.exists(), (interval, longest)
+            server.shutdown()
+
+
 def call_keeps_the_token():
     api, other = Server(), Server()
     api.answers = {"/me": (302, {"Location": f"{other.address}/stolen"}, {})}
@@ -82,6 +108,6 @@ def call_keeps_the_token():
     assert not other.seen, f"the other host was sent {other.seen}"
 
 
-for check in (pair_prints_no_control_characters, call_keeps_the_token):
+for check in (pair_prints_no_control_characters, pair_runs_no_commands_of_the_server, call_keeps_the_token):
     check()
-print("the OAuth examples print no control characters and do not send the token to another host")
+print("the OAuth examples print no control characters and do not send the token to another host, and run nothing of the server")

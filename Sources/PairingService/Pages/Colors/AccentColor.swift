@@ -6,23 +6,23 @@
 package struct AccentColor: Hashable, Sendable {
   private let color: Color
 
-  /// Parses `#1f6feb` or `1f6feb`.
+  /// Parses a colour such as `#1f6feb` or `1f6feb`; nil for other text.
   ///
-  /// Anything else gives nil; then the page keeps its default colour.
+  /// Without a colour the page keeps its default colour.
   package init?(hex: String) {
     guard let color = Color(hex: hex) else { return nil }
     self.color = color
   }
 
-  /// The address of this colour's style sheet: `/static/accent/1/1f6feb.css`.
+  /// The path of this colour's style sheet: `/static/accent/1/1f6feb.css`.
   package var path: SafePath { AccentColor.folder.step("\(color.hex).css") }
 
-  /// The colour of a request path such as `/static/accent/1/1f6feb.css`; nil for any other path.
+  /// Parses the colour in a request path such as `/static/accent/1/1f6feb.css`; nil for any other path.
   package init?(path: String) {
     let start = "\(AccentColor.folder.text)/"
     guard path.hasPrefix(start), path.hasSuffix(".css") else { return nil }
     let hex = path.dropFirst(start.count).dropLast(".css".count)
-    // Each colour has exactly one address, so upper case and signs are refused.
+    // Upper case and signs are refused, so that each colour has exactly one address.
     guard let color = Color(hex: String(hex)), color.hex == hex else { return nil }
     self.color = color
   }
@@ -35,9 +35,11 @@ package struct AccentColor: Hashable, Sendable {
       headers: [("Content-Type", "text/css; charset=utf-8"), StaticFiles.keptForEver])
   }
 
-  /// The last step is the version of the rules below.
+  /// The folder of the style sheets.
   ///
-  /// Increase it when they change, because browsers cache the old style sheets.
+  /// Its last part is the version of the rules below.
+  ///
+  /// Increase the version when the rules change, because browsers cache the old style sheets.
   private static let folder = StaticFiles.folder.step("accent").step("1")
 
   /// The colours that the style sheet sets for one colour scheme.
@@ -71,7 +73,7 @@ package struct AccentColor: Hashable, Sendable {
     Shades(
       line: moved(towards: scheme.away, until: 4.5, against: scheme.backgrounds),
       fill: color,
-      // For every colour, white or black has a contrast of at least 4.58 : 1.
+      // Against every colour, white or black has a contrast of at least 4.58 : 1.
       onFill: color.contrast(with: .white) >= color.contrast(with: .black) ? .white : .black)
   }
 

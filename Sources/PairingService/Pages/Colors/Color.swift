@@ -22,7 +22,7 @@ struct Color: Hashable, Sendable {
   static let black = Color(0, 0, 0)
   static let white = Color(255, 255, 255)
 
-  /// Six hexadecimal digits in lower case.
+  /// The colour as six hexadecimal digits in lower case.
   var hex: String {
     let number = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
     let digits = String(number, radix: 16)
@@ -52,7 +52,7 @@ struct Color: Hashable, Sendable {
     return value <= 0.03928 ? value / 12.92 : power2Point4((value + 0.055) / 1.055)
   }
 
-  /// x to the power of 2.4, computed as x² times the fifth root of x², so that no C library is needed.
+  /// Computes `base` to the power of 2.4 as x² times the fifth root of x², so that no C library is needed.
   private static func power2Point4(_ base: Double) -> Double {
     let square = base * base
     var root = 1.0

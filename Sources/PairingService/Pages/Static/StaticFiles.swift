@@ -2,8 +2,8 @@ internal import RegentJSON
 
 /// The static files of the `web` folder, served below addresses that contain a hash of their content.
 ///
-/// A changed file has a new address, so browsers may cache the files for a year. `favicon.ico`, the logos and the
-/// OpenAPI document have no hash and are cached for five minutes at most.
+/// A changed file has a new address, so browsers may cache the files for a year. The logos and the OpenAPI document
+/// have no hash and are cached for five minutes at most; `favicon.ico` has none and is not cached.
 package struct StaticFiles: Sendable {
   package struct File: Sendable {
     package let bytes: [UInt8]
@@ -27,10 +27,10 @@ package struct StaticFiles: Sendable {
         try add(name, bytes)
       }
     }
-    // Last, because manifests contain the addresses of the other files.
+    // Manifests are added last, because they contain the addresses of the other files.
     for (name, bytes) in manifests { try add(name, try linked(name, bytes, base)) }
     for (name, bytes) in web.inside("logos") { try addLogo(name, bytes) }
-    // Browsers request this path without a link to it. It has no hash, so it must not be cached.
+    // Browsers request this path without a link to it. The path has no hash, so the file must not be cached.
     if let icon = web.contents["static/favicon.ico"] {
       byPath["/favicon.ico"] = File(
         bytes: icon,
@@ -42,18 +42,18 @@ package struct StaticFiles: Sendable {
         bytes: try placed(description, base),
         headers: [
           ("Content-Type", "application/json"), SecurityHeaders.neverStored,
-          // Documentation viewers run on pages of other origins.
+          // All origins may read the document, because documentation viewers run on pages of other origins.
           ("Access-Control-Allow-Origin", "*"),
         ])
     }
   }
 
-  /// The file at the path of a request (without the query); nil when there is none.
+  /// The static file at the path of a request (without the query); nil when there is none.
   package func file(at path: String) -> File? { byPath[path] }
 
   func path(of name: String) -> SafePath? { paths[name] }
 
-  /// Every file by its address.
+  /// The static files by their paths.
   package var all: [String: File] { byPath }
 
   private mutating func add(_ name: String, _ bytes: [UInt8]) throws(WebFileError) {
@@ -100,7 +100,7 @@ package struct StaticFiles: Sendable {
     "webmanifest": "application/manifest+json",
   ]
 
-  /// The web manifest with the addresses of this service's icons.
+  /// Replaces the addresses of icons in a web manifest by those of this service.
   private func linked(_ name: String, _ bytes: [UInt8], _ base: String) throws(WebFileError)
     -> [UInt8]
   {
@@ -122,7 +122,7 @@ package struct StaticFiles: Sendable {
     return manifest.bytes()
   }
 
-  /// The OpenAPI document with the base path of this service as its server.
+  /// Adds the base path of this service to the OpenAPI document, as its server.
   private func placed(_ bytes: [UInt8], _ base: String) throws(WebFileError) -> [UInt8] {
     guard !base.isEmpty else { return bytes }
     let file = "openapi.json"
@@ -144,7 +144,7 @@ package struct StaticFiles: Sendable {
   }
 }
 
-/// FNV-1a with 64 bits.
+/// The FNV-1a hash of the bytes, with 64 bits.
 ///
 /// It distinguishes versions of this project's own files; a collision gives an attacker nothing.
 private func hash(_ bytes: [UInt8]) -> String {

@@ -1,6 +1,6 @@
 /// Escapes text for HTML.
 ///
-/// Templates cannot insert a value without it.
+/// Templates cannot insert a value without escaping it.
 enum Escaping {
   /// Appends text with HTML's special characters escaped, so that it is safe in element content and in quoted
   /// attribute values.
@@ -9,7 +9,7 @@ enum Escaping {
   static func append(_ text: String, to out: inout [UInt8]) {
     var isAfterC2 = false
     for byte in text.utf8 {
-      // The control characters U+0080 to U+009F are encoded as C2 80 to C2 9F.
+      // A control character from U+0080 to U+009F, which UTF-8 encodes as C2 80 to C2 9F.
       if isAfterC2 {
         isAfterC2 = false
         if byte < 0xA0 {

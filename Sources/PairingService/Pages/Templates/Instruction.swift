@@ -1,11 +1,11 @@
 /// One step of a compiled template.
 ///
-/// The compiler has replaced names: a field is a position in a record, a text is its number in the catalog.
+/// The compiler has replaced names by numbers: a field is a position in a record, a text is its number in the catalog.
 indirect enum Instruction: Sendable {
   case literal([UInt8])
   case insert(FieldReference, MarkupScanner.Slot)
   case text(MessageUse, MarkupScanner.Slot)
-  /// Inserts one of several texts, picked by the current case of a choice field.
+  /// The step inserts one of several texts, picked by the current case of a choice field.
   case chosenText(FieldReference, [MessageUse], MarkupScanner.Slot)
   case iso(FieldReference)
   case branch(FieldReference, negated: Bool, [Instruction], [Instruction])
@@ -13,14 +13,15 @@ indirect enum Instruction: Sendable {
   case with(FieldReference, [Instruction], [Instruction])
 }
 
-/// A field by position: the index of an open record (scope), then the index of a field in that record and in each
-/// nested one.
+/// Names a field of a view model by position: the index of an open record (scope), then the index of a field in that
+/// record and in each nested one.
 struct FieldReference: Sendable {
   let scope: Int
   let steps: [Int]
 }
 
-/// A text of the catalog by number, and the fields for its placeholders in the order in which the text names them.
+/// A use of a text: its number in the catalog, and the fields for its placeholders in the order in which the text names
+/// them.
 struct MessageUse: Sendable {
   let message: Int
   let arguments: [FieldReference]

@@ -3,13 +3,13 @@
 /// Refuses markup in which even an escaped value could do harm (scripts, styles, unquoted attribute values), and
 /// markup that the content security policy would block.
 struct MarkupScanner {
-  /// The HTML context of the next byte.
+  /// The HTML context in which the scanner expects the next byte.
   enum State: Equatable {
     case text
     case tagOpen, tagName, insideTag, attributeName, beforeValue
     case value(quote: UInt8)
     case declaration
-    /// Inside `script` or `style`, whose content must be empty.
+    /// The scanner is inside `script` or `style`, whose content must be empty.
     case nothing
   }
 
@@ -21,27 +21,31 @@ struct MarkupScanner {
   private(set) var element = ""
   private(set) var attribute = ""
   private var isEndTag = false
-  /// `title` or `textarea` while inside one: the parser decodes character references there but sees no tags.
+  /// The element's name while the scanner is inside `title` or `textarea`.
+  ///
+  /// There a browser decodes character references but sees no tags.
   private(set) var textOnly = ""
-  /// The value of the open attribute so far, kept to check addresses; a placeholder counts as `\u{0}`.
+  /// The value of the open attribute so far, if it is an address to check; a placeholder counts as `\u{0}`.
   private var valueText: [UInt8] = []
 
   init(base: String = "") { self.base = Array(base.utf8) }
 
   /// How a value is inserted at a placeholder, depending on the HTML context.
   enum Slot: Equatable {
-    /// Element content: the renderer may wrap the value in an element such as `<bdi>`.
+    /// The value is inserted as element content.
+    ///
+    /// The renderer may wrap it in an element such as `<bdi>`.
     case text
-    /// An attribute, `title` or `textarea`: characters only, no elements.
+    /// The value is inserted into an attribute, `title` or `textarea`, which can hold only characters.
     case plain
-    /// The `value` of a form field: inserted unchanged, because the browser sends it back.
+    /// The value is inserted unchanged into the `value` of a form field, because the browser sends it back.
     case fieldValue
-    /// An attribute that holds an address, such as `href`: the value is the whole address.
+    /// The value is inserted as the whole value of an attribute that holds an address, such as `href`.
     case address
   }
 
-  /// Returns the context of a placeholder at the current position; throws the reason when no placeholder is allowed
-  /// there.
+  /// Returns the HTML context of a placeholder at the current position; throws the reason when no placeholder is
+  /// allowed there.
   mutating func slot() throws(Refusal) -> Slot {
     switch state {
     case .text: return textOnly.isEmpty ? .text : .plain
@@ -65,10 +69,10 @@ struct MarkupScanner {
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// Processes literal bytes of a template and returns the bytes to send: a run of white space with a line break in
-  /// it becomes a single character.
+  /// Scans literal bytes of a template and returns the bytes to send: white space that contains a line break becomes a
+  /// single character.
   ///
-  /// `lines` is increased for each line break, so that the caller can say on which line a refusal happened.
+  /// `lines` is increased for each line break, so that the caller can say in which line markup was refused.
   mutating func scan(_ bytes: [UInt8], lines: inout Int) throws(Refusal) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
@@ -117,7 +121,7 @@ struct MarkupScanner {
     }
   }
 
-  /// Whether the markup may end here: outside tags, `title` and `textarea`.
+  /// Whether the template may end here: outside tags, `title` and `textarea`.
   var isAtRest: Bool { state == .text && textOnly.isEmpty }
 
   private var beginsAddress: Bool {
@@ -201,7 +205,7 @@ struct MarkupScanner {
         guard valueText != [0] else {
           throw Refusal("an address is one placeholder and nothing else")
         }
-        // Only addresses are checked as a whole, so other values are not kept.
+        // Only addresses are checked as a whole, so the values of other attributes are not collected.
         if MarkupScanner.addresses.contains(attribute) { valueText.append(byte) }
       }
     case .declaration:
@@ -242,8 +246,8 @@ struct MarkupScanner {
     }
   }
 
-  /// Refuses a literal address that leaves this service, so that no edit of a template can send viewers to another
-  /// host.
+  /// Refuses an address written in a template that leads outside this service, so that no edit of a template can send
+  /// viewers to another host.
   private func checkAddress() throws(Refusal) {
     guard MarkupScanner.addresses.contains(attribute), valueText != [0] else { return }
     let isOwn =

@@ -1,4 +1,4 @@
-// Replaces names by positions: fields of view models, and texts of the locale files.
+// Replaces names in templates by positions: names of view-model fields, and keys of texts in the locale files.
 
 extension TemplateCompiler {
   mutating func compileText(
@@ -22,7 +22,7 @@ extension TemplateCompiler {
     work.out.append(.chosenText(reference, uses, slot))
   }
 
-  /// Looks up the text of `key` and the fields for its placeholders.
+  /// Looks up the text with this key and the fields for its placeholders.
   private mutating func use(
     _ key: String, _ arguments: [(name: String, field: String)], _ line: Int, _ work: Work
   ) throws(WebFileError) -> MessageUse {
@@ -60,8 +60,8 @@ extension TemplateCompiler {
     }
   }
 
-  /// Finds a field: takes the innermost open record that has the first part of the name, then follows the parts after
-  /// the dots.
+  /// Finds the field that a dotted name means: takes the innermost open record that has the first part of the name,
+  /// then follows the other parts.
   func resolve(
     _ name: String, _ line: Int, _ work: Work
   ) throws(WebFileError) -> (FieldReference, FieldKind) {
@@ -87,7 +87,7 @@ extension TemplateCompiler {
   }
 }
 
-/// A text key with a choice field in brackets, such as `notice.[kind].title`.
+/// The key of a text with a choice field in brackets, such as `notice.[kind].title`.
 private struct ChosenKey {
   let field: String
   private let before: Substring

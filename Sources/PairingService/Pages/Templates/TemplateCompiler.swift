@@ -1,16 +1,20 @@
-/// Compiles parsed templates to instructions, and checks at start what needs no view model: that each field, text and
-/// file exists and that each placeholder stands where escaping protects it.
+/// Compiles parsed templates to instructions.
+///
+/// At the service's start it also checks what does not depend on values: that each field, text and file exists, and
+/// that each placeholder stands where escaping protects its value.
 struct TemplateCompiler {
   private let templates: [String: ParsedTemplate]
   let texts: TextCatalog
   private let files: StaticFiles
   private let base: String
-  /// The text keys that compiled pages use; the keys that are left over are reported as unused.
+  /// The keys of texts that compiled pages use.
+  ///
+  /// All other keys are reported as unused.
   var usedKeys: Set<String> = []
 
   /// Parses every template of the folder.
   ///
-  /// `base` is put before this service's own addresses, see `PhonePages`.
+  /// `base` is the path of the public address. It is put before this service's own addresses, see `PhonePages`.
   init(_ web: WebFiles, texts: TextCatalog, files: StaticFiles, base: String = "")
     throws(WebFileError)
   {
@@ -51,7 +55,7 @@ struct TemplateCompiler {
     return CompiledTemplate(instructions: work.out)
   }
 
-  /// The state of one compilation.
+  /// The state while one page is compiled.
   struct Work {
     var file: String
     var scopes: [RecordSchema]
@@ -67,7 +71,7 @@ struct TemplateCompiler {
 
     mutating func emit(_ bytes: [UInt8]) {
       if case .literal(let before)? = out.last {
-        // A line of the template that held only a tag does not become an empty line in the page.
+        // A line of the template that holds only a tag must not become an empty line in the page.
         let isSecondBreak = before.last == lineBreak && bytes.first == lineBreak
         out[out.count - 1] = .literal(before + (isSecondBreak ? bytes.dropFirst() : bytes[...]))
       } else if !bytes.isEmpty {
@@ -161,7 +165,7 @@ struct TemplateCompiler {
     work.file = file
   }
 
-  /// Compiles both branches, each from the current HTML context; both must end in the same context.
+  /// Compiles both branches of an `#if`, each from the current HTML context; both must end in the same context.
   private mutating func compileBranches(
     _ then: [TemplateNode], _ otherwise: [TemplateNode], scope: RecordSchema?, _ line: Int,
     _ work: inout Work

@@ -53,7 +53,7 @@ struct TemplateParser {
     self.bytes = bytes
   }
 
-  /// A tag that ended a list of nodes, such as `else` or `/if`.
+  /// The tag that ends a list of nodes, such as `else` or `/if`.
   private struct End {
     let word: String
     let line: Int
@@ -82,7 +82,7 @@ struct TemplateParser {
       && bytes[place + 1] == UInt8(ascii: "{")
   }
 
-  /// Reads the words between `{{` and `}}`.
+  /// Reads the words of a tag, between `{{` and `}}`.
   private mutating func tag() throws(WebFileError) -> [String] {
     at += 2
     let start = at

@@ -2,7 +2,7 @@ internal import RegentPairing
 
 /// A view model that a template can read: a list of named, typed fields.
 package protocol TemplateView: Sendable {
-  /// The fields, in the order of the values in a `TemplateRecord`.
+  /// The view model's fields, in the order of the values in a `TemplateRecord`.
   static var fields: [TemplateField<Self>] { get }
 }
 
@@ -12,9 +12,9 @@ package struct TemplateField<View: Sendable>: Sendable {
   let read: @Sendable (View) -> TemplateValue
 }
 
-/// The type of a field.
+/// The type of a field of a view model.
 ///
-/// Types are known before a view model exists, so the compiler can check each use of a field.
+/// The type is known before a value exists, so the compiler can check each use of the field.
 indirect enum FieldKind: Sendable {
   case text, foreign, flag, path, moment, duration, count
   case choice([String])
@@ -45,7 +45,7 @@ enum TemplateValue: Sendable {
   case record(TemplateRecord?)
   case list([TemplateRecord])
 
-  /// Whether `#if` takes its first branch for this value.
+  /// Whether `#if` takes its first branch for this field's value.
   var isPresent: Bool {
     switch self {
     case .text(let text): !text.isEmpty
@@ -71,15 +71,18 @@ struct TemplateRecord: Sendable {
 }
 
 extension TemplateField {
-  /// Text of the project, or input of the person who sees the page: escaped, otherwise unchanged.
+  /// A field with text of the project, or with input of the person who sees the page.
+  ///
+  /// It is escaped, otherwise unchanged.
   static func text(
     _ name: String, _ read: @escaping @Sendable (View) -> String?
   ) -> TemplateField {
     TemplateField(name: name, kind: .text) { .text(read($0) ?? "") }
   }
 
-  /// Text of an untrusted party: also isolated, so that its letters cannot change the direction of the text around
-  /// it.
+  /// A field with text of an untrusted party.
+  ///
+  /// It is escaped and also isolated, so that its letters cannot change the direction of the text around it.
   static func foreign(
     _ name: String, _ read: @escaping @Sendable (View) -> ForeignText?
   ) -> TemplateField {
@@ -90,23 +93,23 @@ extension TemplateField {
     TemplateField(name: name, kind: .flag) { .flag(read($0)) }
   }
 
-  /// An address on this service.
+  /// A field with an address on this service.
   ///
-  /// No other type is allowed in `href`, `src` and `action`.
+  /// No other type of field is allowed in `href`, `src` and `action`.
   static func path(
     _ name: String, _ read: @escaping @Sendable (View) -> SafePath?
   ) -> TemplateField {
     TemplateField(name: name, kind: .path) { .path(read($0)) }
   }
 
-  /// A time in the past, shown as “3 minutes ago”.
+  /// A field with a time in the past, shown as “3 minutes ago”.
   static func moment(
     _ name: String, _ read: @escaping @Sendable (View) -> Instant?
   ) -> TemplateField {
     TemplateField(name: name, kind: .moment) { .moment(read($0)) }
   }
 
-  /// A duration in seconds, shown as “3 minutes”.
+  /// A field with a duration in seconds, shown as “3 minutes”.
   static func duration(
     _ name: String, _ read: @escaping @Sendable (View) -> Int?
   ) -> TemplateField {
@@ -117,7 +120,9 @@ extension TemplateField {
     TemplateField(name: name, kind: .count) { .count(read($0)) }
   }
 
-  /// A case of an enumeration; `{{t notice.[kind].title}}` shows the text of the current case.
+  /// A field with a case of an enumeration.
+  ///
+  /// `{{t notice.[kind].title}}` shows the text of the current case.
   static func choice<Case: CaseIterable & RawRepresentable & Sendable>(
     _ name: String, _ read: @escaping @Sendable (View) -> Case
   ) -> TemplateField where Case.RawValue == String {
@@ -127,7 +132,9 @@ extension TemplateField {
     }
   }
 
-  /// A nested view model, or nil; its fields are read as `name.field` or inside `#with`.
+  /// A field with a nested view model or nil.
+  ///
+  /// Its fields are read as `name.field` or inside `#with`.
   static func record<Inner: TemplateView>(
     _ name: String, _ read: @escaping @Sendable (View) -> Inner?
   ) -> TemplateField {
@@ -136,7 +143,7 @@ extension TemplateField {
     }
   }
 
-  /// A list of view models of one type, for `#each`.
+  /// A field with a list of view models of one type, for `#each`.
   static func list<Inner: TemplateView>(
     _ name: String, _ read: @escaping @Sendable (View) -> [Inner]
   ) -> TemplateField {

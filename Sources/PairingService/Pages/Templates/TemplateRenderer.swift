@@ -1,6 +1,6 @@
 internal import RegentPairing
 
-/// Executes a compiled template in one pass and returns the bytes of the page.
+/// Runs the instructions of a compiled template once and returns the bytes of the page.
 struct TemplateRenderer {
   private let texts: LanguageTexts
   private let now: Instant
@@ -89,8 +89,8 @@ struct TemplateRenderer {
     case .text(let text): Escaping.append(text, to: &out)
     case .foreign(let text): insert(text, slot)
     case .path(let path):
-      // A form field is sent back to this service, which expects a path without the base. The browser follows other
-      // paths, which need it.
+      // The value of a form field is sent back to this service, which expects a path without the base. The browser
+      // follows other paths, and they need the base.
       let text = slot == .fieldValue ? path?.text : path?.below(base)
       Escaping.append(text ?? "", to: &out)
     case .count(let count): out += "\(count)".utf8
@@ -100,8 +100,8 @@ struct TemplateRenderer {
     }
   }
 
-  /// Isolates untrusted text, so that right-to-left letters in a device's name cannot reorder the words of the page
-  /// after it.
+  /// Inserts untrusted text in isolation, so that right-to-left letters in a device's name cannot reorder the words of
+  /// the page after it.
   private mutating func insert(_ text: ForeignText, _ slot: MarkupScanner.Slot) {
     switch slot {
     case .text:

@@ -1,16 +1,17 @@
 internal import RegentPairing
 
-/// Text of an untrusted party: a device's name for itself, its model, a requestor's or provider's name.
+/// Text of an untrusted party, such as the name that a device gives itself, its model, or a requestor's or provider's
+/// name.
 ///
 /// An unauthenticated device can send it. The initializer removes what could deceive a reader: control and format
-/// characters (among them the direction overrides U+202A to U+202E and U+2066 to U+2069, zero-width characters and
-/// soft hyphens), line breaks, stacks of combining marks, and everything beyond a short length. Templates isolate the
-/// rest with `<bdi>`.
+/// characters (among them the direction overrides U+202A to U+202E and U+2066 to U+2069, zero-width characters and soft
+/// hyphens), line breaks, stacks of combining marks, and everything beyond a short length. Templates isolate the rest
+/// with `<bdi>`.
 package struct ForeignText: Equatable, Sendable {
   /// The cleaned text; empty when no visible character was left.
   package let text: String
 
-  /// The default limit in Unicode scalars.
+  /// The default maximum length of a cleaned text in Unicode scalars.
   package static let defaultLimit = 64
 
   /// Cleans text of an untrusted party and cuts it to `limit` Unicode scalars; a text that was cut ends in `…`.
@@ -24,7 +25,7 @@ package struct ForeignText: Equatable, Sendable {
         if let last = kept.last, last != " " { kept.append(" ") }
         continue
       }
-      // Variation selectors are removed too.
+      // This also skips variation selectors.
       guard !VisibleText.isHidden(scalar) else { continue }
       let isMark = ForeignText.isMark(scalar)
       marks = isMark ? marks + 1 : 0
@@ -49,10 +50,10 @@ package struct ForeignText: Equatable, Sendable {
     self.init(all.first(where: VisibleText.isSeen) ?? all.last ?? "")
   }
 
-  /// Whether no visible character is left.
+  /// Whether the text has no visible character left.
   package var isEmpty: Bool { text.isEmpty }
 
-  /// The first letter or digit in upper case, shown in place of a missing logo.
+  /// The first letter or digit of the text in upper case, shown in place of a missing logo.
   var initial: String {
     text.first { $0.isLetter || $0.isNumber }.map { $0.uppercased() } ?? "•"
   }

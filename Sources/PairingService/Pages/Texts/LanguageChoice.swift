@@ -1,12 +1,12 @@
 /// Chooses the language of a page.
 enum LanguageChoice {
-  /// Picks the language that the viewer chose, or else the best match for `Accept-Language` (RFC 9110 section
-  /// 12.5.4), or else the first offered one.
+  /// Picks a language: the one that the viewer chose, else the best match for `Accept-Language` (RFC 9110 section
+  /// 12.5.4), else the first offered one.
   ///
   /// - Parameters:
-  ///   - offered: the tags of the available languages, the fallback first.
-  ///   - chosen: the language that the viewer selected on an earlier page.
-  ///   - acceptLanguage: the value of the header.
+  /// - offered: the tags of the available languages, the fallback first.
+  /// - chosen: the language that the viewer selected on an earlier page.
+  /// - acceptLanguage: the value of the header.
   /// - Returns: the position of the language in `offered`.
   static func pick(_ offered: [String], chosen: String?, acceptLanguage: String?) -> Int {
     if let chosen, let position = offered.firstIndex(of: chosen) { return position }
@@ -17,7 +17,9 @@ enum LanguageChoice {
     return 0
   }
 
-  /// Shortens the range until a language matches (RFC 4647 section 3.4): `it-CH` finds `it`.
+  /// Finds the offered language for a language range (RFC 4647 section 3.4).
+  ///
+  /// The range is shortened until a language matches: `it-CH` finds `it`.
   private static func lookUp(_ range: String, in offered: [String]) -> Int? {
     var steps = range.split(separator: "-")
     while !steps.isEmpty {
@@ -28,10 +30,11 @@ enum LanguageChoice {
     return nil
   }
 
-  /// The language ranges of the header in lower case, the highest weight first, without those of weight 0 and
-  /// malformed ones.
+  /// Parses the language ranges of an `Accept-Language` header in lower case, the highest weight first.
+  ///
+  /// Ranges of weight 0 and malformed ones are left out.
   private static func ranges(_ header: String) -> [String] {
-    // Browsers send short headers. Parsing a longer one would only cost time.
+    // Browsers send short headers. Parsing a longer header would only cost time.
     guard header.utf8.count <= 1_000 else { return [] }
     var ranges: [(name: String, weight: Int)] = []
     for element in header.split(separator: ",") {
@@ -44,7 +47,7 @@ enum LanguageChoice {
       }
       if weight > 0 { ranges.append((name.lowercased(), weight)) }
     }
-    // Ranges of equal weight keep their order.
+    // Language ranges of equal weight keep their order.
     return ranges.enumerated().sorted {
       ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset)
     }.map(\.element.name)
@@ -59,7 +62,7 @@ enum LanguageChoice {
     }
   }
 
-  /// Parses a weight such as `q=0.85` as thousandths.
+  /// Parses the weight of a language range, such as `q=0.85`, as thousandths.
   private static func weight(_ text: Substring) -> Int? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 3, bytes[0] | 0x20 == UInt8(ascii: "q"), bytes[1] == UInt8(ascii: "="),

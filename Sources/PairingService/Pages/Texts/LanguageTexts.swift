@@ -3,7 +3,7 @@ internal import RegentPairing
 
 /// The texts of one language, and its way to write times and durations.
 struct LanguageTexts: Sendable {
-  /// The BCP 47 tag, as in `lang`.
+  /// The language's BCP 47 tag, as in the HTML attribute `lang`.
   let tag: String
   /// The language's name in the language itself.
   let name: String
@@ -63,11 +63,11 @@ struct LanguageTexts: Sendable {
     messages[number].parts(count: count, rule: rule)
   }
 
-  /// A time as “just now”, “3 minutes ago”, “2 hours ago”, “5 days ago” or a date; escaped for HTML.
+  /// Formats a time as “just now”, “3 minutes ago”, “2 hours ago”, “5 days ago” or a date; escaped for HTML.
   func ago(_ moment: Instant, now: Instant) -> [UInt8] {
     let seconds = moment.seconds(until: now)
     return switch seconds {
-    // Includes times in the future, because the clocks of two machines may differ a little.
+    // Times in the future are “just now” too, because the clocks of two machines may differ a little.
     case ..<60: filled(times[0], nil)
     case ..<3_600: filled(times[1], seconds / 60)
     case ..<86_400: filled(times[2], seconds / 3_600)
@@ -76,7 +76,7 @@ struct LanguageTexts: Sendable {
     }
   }
 
-  /// A duration as “less than a minute” or “3 minutes”; escaped for HTML.
+  /// Formats a duration as “less than a minute” or “3 minutes”; escaped for HTML.
   ///
   /// Minutes are rounded up: 61 seconds are “2 minutes”.
   func duration(_ seconds: Int) -> [UInt8] {

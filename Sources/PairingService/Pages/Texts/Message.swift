@@ -1,6 +1,7 @@
-/// A text of a locale file: either one text, or one for each plural form.
+/// A text of a locale file: either one text, or one text for each plural form.
 struct Message: Sendable {
-  /// Text that is already escaped for HTML, or a placeholder by its position in ``Message/gaps``.
+  /// A part of a text: characters that are already escaped for HTML, or a placeholder by its position in
+  /// ``Message/gaps``.
   enum Part: Equatable, Sendable {
     case text([UInt8])
     case gap(Int)
@@ -10,7 +11,7 @@ struct Message: Sendable {
   /// The names of the placeholders; ``Part/gap(_:)`` refers to them by position.
   let gaps: [String]
 
-  /// Parses a text; `{name}` is a placeholder.
+  /// Parses a text in which `{name}` is a placeholder.
   ///
   /// `sources` has the text of each plural form, or only `other` when the text has no plural forms. `known` are the
   /// placeholders in the order of the first language; nil when this is the first language.
@@ -21,7 +22,7 @@ struct Message: Sendable {
     for form in PluralForm.allCases {
       guard let source = sources[form] else { continue }
       let (parts, used) = try Message.parts(of: source, names: &names, mayAdd: known == nil)
-      // The form for one may omit the number (“One minute ago”). Every other form must show it.
+      // The plural form for one may omit the number (“One minute ago”). Every other form must show it.
       if form != .one, sources.count > 1, !used.contains("count") {
         throw Problem("the form \(form.rawValue) does not show {count}")
       }
@@ -39,7 +40,7 @@ struct Message: Sendable {
     init(_ text: String) { self.text = text }
   }
 
-  /// The text for a count, or for nil the text without one.
+  /// The text in the plural form for a count; for nil, the text without plural forms.
   func parts(count: Int?, rule: PluralRule) -> [Part] {
     let form = count.map { rule.form($0) } ?? .other
     return forms[form] ?? forms[.other] ?? []

@@ -5,7 +5,7 @@ enum PluralForm: String, CaseIterable, Sendable {
 
 /// The rule by which a language picks the plural form for a whole number.
 struct PluralRule: Sendable {
-  /// The forms that a text with plural forms must have.
+  /// The plural forms that a text with plural forms must have.
   ///
   /// A text may leave out `many`; then `other` is used.
   let required: Set<PluralForm>
@@ -19,7 +19,7 @@ struct PluralRule: Sendable {
       required = [.one, .other]
       form = { $0 == 1 ? .one : .other }
     case "it", "es":
-      // Whole millions need "de" or "di" before the noun: un millón de pantallas.
+      // In this language, whole millions need "de" or "di" before the noun: un millón de pantallas.
       required = [.one, .other]
       form = { count in
         if count == 1 { return .one }

@@ -4,11 +4,11 @@ internal import RegentJSON
 ///
 /// A key has the same number in every language.
 struct TextCatalog: Sendable {
-  /// The languages: the fallback first, the others in order of their tags.
+  /// All languages: the fallback first, the others in order of their tags.
   let languages: [LanguageTexts]
   private let numbers: [String: Int]
 
-  /// The keys that Swift code uses, as opposed to templates.
+  /// The keys of texts that Swift code uses, as opposed to templates.
   static let keysOfCode: Set<String> = Set(
     ["language.name", "language.direction"] + LanguageTexts.timeKeys + LanguageTexts.monthKeys)
 
@@ -53,7 +53,7 @@ struct TextCatalog: Sendable {
   func gaps(of number: Int) -> [String] { languages[0].gaps(of: number) }
 }
 
-/// A parsed locale file, not yet compared with the others.
+/// A parsed locale file that was not yet compared with the others.
 struct LocaleSource {
   var messages: [String: [PluralForm: String]] = [:]
 

@@ -3,28 +3,30 @@ package import RegentPairing
 
 /// The page where the viewer compares the request with the screen and approves or denies it.
 package struct ApprovePage: PhonePage {
-  /// What the addresses say about whether phone and screen are on the same network.
+  /// Whether the network addresses show that phone and screen are on the same network.
   package enum Network: String, CaseIterable, Sendable {
-    /// Both requests came from the same source address, or from one private /24.
+    /// The phone and the screen sent their requests from the same address, or from one private /24.
     case same
-    /// The addresses differ. A hint for the viewer, not a proof of an attack.
+    /// The phone and the screen have different addresses.
+    ///
+    /// This is a hint for the viewer, not a proof of an attack.
     case different
-    /// The addresses say nothing, for example behind a proxy.
+    /// The addresses do not show whether phone and screen are on the same network, for example behind a proxy.
     case unknown
   }
 
   package var bar: CodeBar
-  /// The device's own name for itself; empty when it sends none.
+  /// The name that the device gives itself; empty when it sends none.
   package var deviceName: ForeignText
-  /// The device's model; empty when it sends none.
+  /// The device's model, as the device states it; empty when it sends none.
   package var deviceModel: ForeignText
-  /// The OAuth client's name when the operator or a software statement vouches for it; nil when only the client
-  /// itself claims it, and for a device of protocol V1.
+  /// The OAuth client's name, if an operator or a software statement confirmed it; nil when only the client itself
+  /// claims it, and for a device of protocol V1.
   package var program: ForeignText?
   /// The OAuth scope that the client asks for; nil for a device of protocol V1.
   package var scope: Set<Scope.Name>?
   package var network: Network
-  /// When the screen asked for the code.
+  /// The time at which the screen asked for the code.
   package var asked: Instant
   /// Whether the next page asks for the number that the screen shows.
   package var asksNumber: Bool
@@ -72,7 +74,7 @@ package struct ApprovePage: PhonePage {
 /// An attacker who tricks the viewer remotely sees no screen and has one guess in ninety.
 package struct MatchNumberPage: PhonePage {
   package var bar: CodeBar
-  /// Whether the last input was not a number of two digits.
+  /// Whether the viewer's last input was not a number of two digits.
   package var isAgain: Bool
 
   package init(bar: CodeBar, isAgain: Bool = false) {
@@ -88,8 +90,9 @@ package struct MatchNumberPage: PhonePage {
   ]
 }
 
-/// Asks for confirmation after “My screen shows no number”, because an accidental tap must not cancel the code and
-/// report an attack.
+/// The page that asks for confirmation after “My screen shows no number”.
+///
+/// Without it, an accidental tap would cancel the code and report an attack.
 package struct ReportPage: PhonePage {
   package var bar: CodeBar
 

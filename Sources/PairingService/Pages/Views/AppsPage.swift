@@ -1,10 +1,10 @@
 /// The page that lists the apps of one box, with the viewer's decision about each, and lets the viewer change it.
 package struct AppsPage: PhonePage {
-  /// The id of the box's screen.
+  /// The id of the box's screen in the viewer's list.
   package var id: String
   package var name: ForeignText
   package var apps: [AppChoice]
-  /// Whether the viewer has just made a decision; the page then confirms it.
+  /// Whether the page confirms a decision that the viewer has just made.
   package var isDone: Bool
 
   package init(id: String, name: ForeignText, apps: [AppChoice], isDone: Bool = false) {

@@ -1,12 +1,12 @@
 package struct ChangePasswordPage: PhonePage {
-  /// Why the form is shown again.
+  /// Why the form for a new password is shown again.
   package enum Problem: String, CaseIterable, Sendable {
     case wrongCurrent = "wrong-current"
-    /// The new password is shorter than `minimum`.
+    /// The new password that the viewer typed is shorter than `minimum`.
     case tooShort = "too-short"
-    /// The new password is longer than `PasswordHasher.longestPassword`.
+    /// The new password that the viewer typed is longer than `PasswordHasher.longestPassword`.
     case tooLong = "too-long"
-    /// The new password equals the current one.
+    /// The new password that the viewer typed equals the current one.
     case unchanged
   }
 
@@ -14,7 +14,7 @@ package struct ChangePasswordPage: PhonePage {
   package var userName: String
   /// The minimum length of a new password, in Unicode scalars.
   package var minimum: Int
-  /// Why the form is shown again; nil the first time.
+  /// Why the form for a new password is shown again; nil the first time.
   package var problem: Problem?
 
   package init(userName: String, minimum: Int, problem: Problem? = nil) {

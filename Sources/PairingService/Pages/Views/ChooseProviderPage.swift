@@ -1,8 +1,8 @@
 /// The page where the viewer chooses a provider, to approve a code or to sign in without one.
 package struct ChooseProviderPage: PhonePage {
-  /// The code; nil when the viewer signs in without one, to see the list of screens.
+  /// The line with the code; nil when the viewer signs in without a code, to see the list of screens.
   package var bar: CodeBar?
-  /// The search text; empty when the viewer has not searched.
+  /// The text with which the viewer searches for a provider; empty when the viewer has not searched.
   package var query: String
   /// The provider that was preselected on the screen.
   ///
@@ -10,15 +10,15 @@ package struct ChooseProviderPage: PhonePage {
   package var chosen: ProviderChoice?
   /// The featured providers that match the search, without the preselected one.
   package var featured: [ProviderChoice]
-  /// The other providers that match the search.
+  /// The providers that match the search and are neither featured nor preselected.
   package var others: [ProviderChoice]
-  /// How many matching providers are not shown; the viewer must refine the search to find them.
+  /// The number of matching providers that are not shown; the viewer must refine the search to find them.
   package var hidden: Int
-  /// Whether the viewer wants another account.
+  /// Whether the viewer wants to sign in with another account.
   ///
-  /// Then choosing the provider that is already signed in does not skip the sign-in.
+  /// If so, choosing the provider that is already signed in does not skip the sign-in.
   package var isSwitching = false
-  /// Where the browser goes after a sign-in without a code.
+  /// The page that the browser shows after a sign-in without a code.
   package var returnTo: SafePath?
 
   package init(

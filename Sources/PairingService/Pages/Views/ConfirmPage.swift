@@ -1,14 +1,15 @@
-/// “Are you sure?” before a sign-out.
+/// The page that asks “Are you sure?” before a sign-out.
 package struct ConfirmPage: PhonePage {
-  /// The sign-out that the form carries out.
+  /// The kind of sign-out that the page confirms.
   package enum Action: Sendable {
-    /// Signs one screen out, and with it the apps that use its sign-in.
+    /// The form signs one screen out, and with it the apps that use its sign-in.
     case signOutScreen(id: String, name: ForeignText, apps: [ScreenApp])
     case signOutAllScreens(count: Int)
-    /// Signs this browser out; the screens stay signed in.
+    /// The form signs this browser out; the screens stay signed in.
     case signOut
-    /// Signs this browser out for an application that sent it here and wants it back; the form's address contains
-    /// that address.
+    /// The form signs this browser out for an application that sent the browser here and wants it back.
+    ///
+    /// The path contains the application's address.
     case leave(SafePath)
   }
 

@@ -2,15 +2,15 @@ package import RegentPairing
 
 /// The start page, where the viewer types the code that the screen shows.
 package struct EnterCodePage: PhonePage {
-  /// What is wrong with the typed code.
+  /// What is wrong with the code that the viewer typed.
   package enum Problem: String, CaseIterable, Sendable {
     case empty
     case wrongLength = "wrong-length"
-    /// A character that no code contains.
+    /// The typed text contains a character that no code has.
     case wrongLetters = "wrong-letters"
-    /// No screen is waiting with this code.
+    /// No screen is waiting with the typed code.
     case unknown
-    /// The code has expired.
+    /// The typed code has expired.
     case expired
 
     package init(_ error: CodeInputError) {
@@ -23,9 +23,9 @@ package struct EnterCodePage: PhonePage {
     }
   }
 
-  /// The text that was typed, shown again so that the viewer can correct one letter; empty the first time.
+  /// The text that the viewer typed, shown again so that a wrong letter can be corrected; empty the first time.
   package var typed: String
-  /// What is wrong with the typed code; nil the first time.
+  /// What is wrong with the code that the viewer typed; nil the first time.
   package var problem: Problem?
 
   package init(typed: String = "", problem: Problem? = nil) {
@@ -37,22 +37,21 @@ package struct EnterCodePage: PhonePage {
   package var status: Int { problem == nil ? 200 : unprocessableContent }
 
   package static let fields: [TemplateField<EnterCodePage>] = [
-    // Shortened, because a long text pasted by mistake need not be shown again.
+    // The text is shortened: a long text that was pasted by mistake need not be shown again.
     .text("typed") { $0.typed.shortened(to: 64) },
     .record("problem") { $0.problem.map { FormProblem(kind: $0) } },
   ]
 }
 
-/// The page of a scanned link, before the code is opened.
+/// The page that opens from a scanned link, before the code counts as opened.
 ///
-/// A GET must not open the code, because link previews send GETs.
-///
-/// The page's script submits the form at once; without a script the viewer taps a button.
+/// A GET must not open the code, because link previews send GETs. The page's script submits the form at once. Without a
+/// script the viewer taps a button.
 package struct ScannedCodePage: PhonePage {
-  /// The code of the link and the link's secret.
+  /// The code in the scanned link, and the link's secret.
   package var scanned: ScannedCode
 
-  /// Makes a page for a code, whether or not a screen is waiting with it.
+  /// Makes the page for the code of a link, whether or not a screen is waiting with that code.
   package init(_ scanned: ScannedCode) {
     self.scanned = scanned
   }

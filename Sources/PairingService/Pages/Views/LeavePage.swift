@@ -1,15 +1,16 @@
-/// The last page of a flow that an application's own page began: it sends the browser back there with a `Refresh`
-/// header, and shows a link as well.
+/// The last page of a sign-in that an application's own page began.
+///
+/// It sends the browser back there with a `Refresh` header, and shows a link as well.
 package struct LeavePage: PhonePage {
   package enum Kind: String, CaseIterable, Sendable {
     case signedIn = "signed-in"
     case signedOut = "signed-out"
-    /// The viewer denied the code.
+    /// The page says that the viewer denied the code.
     case denied
   }
 
   package var kind: Kind
-  /// The application's address, where the browser goes.
+  /// The application's address, to which the browser is sent.
   package var address: SafePath
   /// The requestor whose app was signed in or denied.
   package var brand: Brand?

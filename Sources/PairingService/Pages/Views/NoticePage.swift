@@ -1,51 +1,55 @@
-/// A page with one message and one link or button: the ends of the flow, and errors.
+/// A page with one message and one link or button: the end of a sign-in, or an error.
 package struct NoticePage: PhonePage {
   package enum Kind: String, CaseIterable, Sendable {
-    /// The code has expired.
+    /// The page says that the code has expired.
     case expired
-    /// No screen is waiting with the code of the link.
+    /// The page says that no screen is waiting with the code of the link.
     case unknownCode = "unknown-code"
-    /// The code was already approved in another browser or by another viewer.
+    /// The page says that the code was already approved in another browser or by another viewer.
     case used
-    /// The screen asked for a new code, or the code was withdrawn.
+    /// The page says that the screen asked for a new code, or that the code was withdrawn.
     case withdrawn
-    /// The viewer denied the code.
+    /// The page says that the viewer denied the code.
     case denied
-    /// The viewer reported that they did not start this sign-in.
+    /// The page says that the viewer reported an attack: the viewer did not start this sign-in.
     case reported
-    /// The viewer typed a number that the screen does not show.
+    /// The page says that the viewer typed a number that the screen does not show.
     case wrongNumber = "wrong-number"
-    /// Another session holds the code at the moment.
+    /// The page says that another browser has claimed the code at the moment.
     case held
-    /// Too many wrong codes or passwords; `wait` is the time until the next try is allowed.
+    /// The page says that there were too many wrong codes or passwords; `wait` is the time until the next try is
+    /// allowed.
     case tooManyTries = "too-many-tries"
-    /// The service is overloaded, stopping, or unable to decide; a retry may succeed.
+    /// The page says that the service is overloaded, stopping, or unable to decide.
+    ///
+    /// A retry may succeed.
     case busy
-    /// The provider cannot be used with this requestor.
+    /// The page says that the provider cannot be used with this requestor.
     case providerUnavailable = "provider-unavailable"
-    /// The form's token is invalid or too old.
+    /// The page says that the form's token is invalid or too old.
     case formExpired = "form-expired"
-    /// Another viewer, or none, was signed in when the page with the form was shown.
+    /// The page says that another viewer, or none, was signed in when the page with the form was shown.
     case viewerChanged = "viewer-changed"
-    /// The browser does not send this service's cookie back.
+    /// The page says that the browser does not send this service's cookie back.
     case cookiesNeeded = "cookies-needed"
     case signedOut = "signed-out"
-    /// An application's page sent the browser here with a parameter that is wrong or not registered.
+    /// The page says that an application's page sent the browser here with a parameter that is wrong or not registered.
     case badLink = "bad-link"
-    /// The viewer has no screen with this id. It may have been signed out, for example by sending the same form
-    /// twice.
+    /// The page says that the viewer has no screen with this id.
+    ///
+    /// It may have been signed out, for example by sending the same form twice.
     case noSuchScreen = "no-such-screen"
     case notFound = "not-found"
-    /// An internal error; `reference` finds it in the log.
+    /// The page reports an internal error; `reference` finds it in the log.
     case failed
   }
 
   package var kind: Kind
-  /// The seconds until a retry makes sense; nil when unknown.
+  /// The seconds after which a retry makes sense; nil when unknown.
   package var wait: Int?
   /// The random id of the error in the log; shown with `failed`.
   package var reference: String?
-  /// The target of the “try again” link; nil for the start page.
+  /// The target of the page's “try again” link; nil for the start page.
   package var retry: SafePath?
 
   package init(
@@ -73,13 +77,14 @@ package struct NoticePage: PhonePage {
     }
   }
 
-  /// The kind of picture above the text.
+  /// The kind of picture above the page's text.
   private enum Picture { case done, no, stop, time }
 
   private var picture: Picture {
     switch kind {
     case .signedOut: .done
-    // The viewer's wish was carried out, but the screen was not signed in. A green tick would suggest that it was.
+    // These pages get no green tick, although the viewer's wish was carried out: it would suggest that the screen was
+    // signed in.
     case .denied, .reported: .no
     case .expired, .withdrawn, .used, .held, .tooManyTries, .busy, .formExpired, .viewerChanged: .time
     default: .stop
@@ -87,7 +92,7 @@ package struct NoticePage: PhonePage {
   }
 
   var saysDone: Bool { picture == .done }
-  /// Whether the picture shows a denial that the viewer wanted.
+  /// Whether the picture shows that the viewer denied the request.
   var saysNo: Bool { picture == .no }
 
   package static let fields: [TemplateField<NoticePage>] = [
@@ -99,8 +104,8 @@ package struct NoticePage: PhonePage {
     .text("reference") { $0.reference },
     .path("retry") { $0.retry },
     .flag("offersScreens") { $0.kind == .used },
-    // Not the start page: an attacker has just sent this viewer a code, so the page must not invite the viewer to
-    // enter another.
+    // The button leads to the viewer's screens, not to the start page. An attacker has just sent this viewer a code, so
+    // the page must not invite the viewer to enter another.
     .flag("leadsToScreens") { $0.kind == .reported },
   ]
 }

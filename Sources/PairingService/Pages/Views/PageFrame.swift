@@ -1,10 +1,10 @@
 package import RegentPairing
 
-/// What every page needs besides its own content: the language, the token of its forms, the signed-in viewer.
+/// The data that every page needs besides its own content: the language, the token of its forms, the signed-in viewer.
 package struct PageFrame: Sendable {
   /// The language of the page, from `PhonePages.language(chosen:acceptLanguage:)`.
   package var language: PageLanguage
-  /// The time of the request; “3 minutes ago” is relative to it.
+  /// The time of the request, to which “3 minutes ago” on the page is relative.
   package var now: Instant
   /// The token against cross-site request forgery, which every form of the page sends back as `csrf`.
   package var formToken: String
@@ -13,9 +13,9 @@ package struct PageFrame: Sendable {
   /// Whether `--public-url` is `http` on a network; then the page warns that others on the network can read
   /// passwords.
   package var isPlainHTTP: Bool
-  /// The viewer who is signed in on this phone; nil for none, and for a guest.
+  /// The viewer who is signed in on this phone; nil when none is, and for a guest.
   package var viewer: ViewerLabel?
-  /// The requestor whose app runs on the screen, on the pages of one code.
+  /// The requestor whose app runs on the screen, for pages of one code.
   package var brand: Brand?
 
   package init(
@@ -32,9 +32,9 @@ package struct PageFrame: Sendable {
   }
 }
 
-/// A language with a locale file.
+/// A language that has a locale file.
 package struct PageLanguage: Hashable, Sendable {
-  /// The BCP 47 tag, as in `lang` and in the form field `language`.
+  /// The language's BCP 47 tag, as in the HTML attribute `lang` and in the form field `language`.
   package let tag: String
   let position: Int
 }
@@ -60,11 +60,11 @@ extension ViewerLabel: TemplateView {
 /// The name, logo and colour of a requestor or provider.
 package struct Brand: Sendable {
   package let name: ForeignText
-  /// The address of the logo on this service.
+  /// The path of the logo on this service.
   ///
   /// Logos on other hosts are not shown.
   package let logo: SafePath?
-  /// The colour of buttons and links.
+  /// The colour for buttons and links.
   package let accent: AccentColor?
 
   package init(name: ForeignText, logo: SafePath? = nil, accent: AccentColor? = nil) {
@@ -98,7 +98,9 @@ struct LanguageOption: TemplateView {
   ]
 }
 
-/// The frame, completed from the text catalog: the outermost record of every template.
+/// The data that every page needs (``PageFrame``), completed with texts of the page's language.
+///
+/// It is the outermost record of every template.
 struct FilledFrame: TemplateView {
   let frame: PageFrame
   let direction: String

@@ -2,40 +2,44 @@ package import RegentPairing
 
 /// The paths of the phone's pages, used by the routes and by the forms.
 package enum PagePaths {
-  /// The start page, which asks for a code; its form posts to ``code``.
+  /// The path of the start page, which asks for a code; its form posts to ``code``.
   package static let start = SafePath.root
-  /// POST: takes the typed code.
+  /// The path to which the form with a typed code is posted.
   package static let code = SafePath(["code"])
-  /// POST: stores the language in a cookie and redirects to the field `return`.
+  /// The path to which the language switch posts.
+  ///
+  /// It stores the language in a cookie and redirects to the field `return`.
   package static let language = SafePath(["language"])
-  /// The viewer's screens.
+  /// The path of the list of the viewer's screens.
   package static let screens = SafePath(["screens"])
   package static let signOutAllScreens = SafePath(["screens", "sign-out"])
-  /// Changes the password of the signed-in account.
+  /// The path for changing the password of the signed-in account.
   package static let password = SafePath(["password"])
-  /// Signs this browser out.
+  /// The path that signs this browser out.
   package static let signOut = SafePath(["sign-out"])
-  /// Signs in without a code: the page that lists the providers.
+  /// The path for signing in without a code, which lists the providers.
   package static let signIn = SafePath(["sign-in"])
 
-  /// Signs in without a code at one provider.
+  /// The path for signing in without a code at one provider.
   package static func signIn(provider: String) -> SafePath { signIn.step(provider) }
 
-  /// Renames one screen.
+  /// The path for renaming one screen.
   package static func rename(screen: String) -> SafePath { screens.step(screen).step("rename") }
 
   package static func apps(screen: String) -> SafePath { screens.step(screen).step("apps") }
 
-  /// Signs one screen out.
+  /// The path for signing one screen out.
   package static func signOut(screen: String) -> SafePath { screens.step(screen).step("sign-out") }
 
-  /// A page of one code; without a step, the page of a scanned link.
+  /// The path of a page of one code; without a step, that of the page for a scanned link.
   package static func code(_ code: RegistrationCode, _ step: CodeStep? = nil) -> SafePath {
     let page = SafePath(["D"]).step(code.wire)
     return step.map { page.step($0.rawValue) } ?? page
   }
 
-  /// The page of a scanned link, or its form; the path contains the link's secret.
+  /// The path of the page for a scanned link, or of its form.
+  ///
+  /// It contains the link's secret.
   package static func scanned(_ scanned: ScannedCode, _ step: CodeStep? = nil) -> SafePath {
     let page = SafePath(["D"]).step(scanned.text)
     return step.map { page.step($0.rawValue) } ?? page
@@ -44,27 +48,32 @@ package enum PagePaths {
   package enum CodeStep: String, CaseIterable, Sendable {
     /// POST: marks the code as opened in this browser.
     case open
-    /// GET and POST: choose the provider to sign in with.
+    /// GET and POST: lets the viewer choose the provider to sign in with.
     case provider
-    /// GET and POST: user name and password.
+    /// GET and POST: takes the viewer's user name and password.
     case signIn = "sign-in"
-    /// GET and POST: compare the request with the screen and approve it.
+    /// GET and POST: lets the viewer compare the request with the screen and approve it.
     case approve
-    /// POST: deny. The field `reason` is `not-me` when the viewer did not start the sign-in.
+    /// POST: denies the code.
+    ///
+    /// The field `reason` is `not-me` when the viewer did not start the sign-in.
     case deny
-    /// POST: release the lease on the code and choose another provider or account.
+    /// POST: ends this browser's claim on the code, so that the viewer can choose another provider or account.
     case release
-    /// POST: renew the lease; the page's script sends it while the page is visible.
+    /// POST: extends this browser's claim on the code.
+    ///
+    /// The page's script sends it while the page is visible.
     case renew
-    /// GET and POST: type the number that the screen shows.
+    /// GET and POST: lets the viewer type the number that the screen shows.
     case number
-    /// GET: asks the viewer to confirm that the screen shows no number; its form posts to ``deny``.
+    /// GET: asks the viewer to confirm that the screen shows no number; the form posts to ``deny``.
     case report
-    /// GET: the result of the decision.
+    /// GET: shows the result of the decision.
     case result
-    /// GET: long poll of the result page's script, with the shown state as `?state=`. The response comes when the
-    /// state changes or after about half a minute, as the JSON object `{"state": "approved" | "late" | "delivered" |
-    /// "silent"}`. On any other state the page reloads itself; a 4xx status ends the polling.
+    /// GET: a long poll of the result page's script, with the shown state as `?state=`.
+    ///
+    /// The response comes when the state changes or after about half a minute, as the JSON object `{"state": "approved"
+    /// | "late" | "delivered" | "silent"}`. On any other state the page reloads itself; a 4xx status ends the polling.
     case wait
   }
 }

@@ -1,6 +1,6 @@
-/// A page of the phone: a view model with its template and HTTP status.
+/// A phone page: a view model with its template and HTTP status.
 package protocol PhonePage: TemplateView {
-  /// The template's name below `web/templates`.
+  /// The name of the page's template below `web/templates`.
   static var template: String { get }
   var status: Int { get }
 }
@@ -9,7 +9,7 @@ extension PhonePage {
   package var status: Int { 200 }
 }
 
-/// What is wrong with the submitted form, for templates that show the form again.
+/// The mistake in a submitted form, for templates that show the form again.
 struct FormProblem<Kind>: TemplateView
 where Kind: CaseIterable & RawRepresentable & Sendable, Kind.RawValue == String {
   let kind: Kind
@@ -23,7 +23,7 @@ where Kind: CaseIterable & RawRepresentable & Sendable, Kind.RawValue == String 
 let unprocessableContent = 422
 
 extension String {
-  /// The first `limit` Unicode scalars.
+  /// The first `limit` Unicode scalars of the text.
   ///
   /// Characters are not counted, because one may consist of a thousand scalars.
   func shortened(to limit: Int) -> String {

@@ -1,14 +1,16 @@
 /// The page after an approval: the screen has fetched its sign-in, or the page waits until it does.
 package struct ResultPage: PhonePage {
-  /// The states between which the page changes by itself; the long poll at `/wait` returns these names.
+  /// The states between which the result page changes by itself; the long poll at `/wait` returns these names.
   package enum State: String, CaseIterable, Sendable {
-    /// Approved, and the screen has not fetched its sign-in yet.
+    /// The code is approved, and the screen has not fetched its sign-in yet.
     case approved
-    /// Approved some seconds ago, and not fetched yet. A screen that polls every few seconds may still fetch it.
+    /// The code was approved some seconds ago, and the screen has not fetched its sign-in yet.
+    ///
+    /// A screen that polls every few seconds may still fetch it.
     case late
     /// The screen has fetched its sign-in.
     case delivered
-    /// Approved long ago, and the screen has not fetched its sign-in.
+    /// The code was approved long ago, and the screen has not fetched its sign-in.
     case silent
   }
 

@@ -2,7 +2,7 @@ package import RegentPairing
 
 /// The page that lists the screens that are signed in with the viewer's account.
 package struct ScreensPage: PhonePage {
-  /// The action that the page confirms, after the redirect of its form.
+  /// The finished action that the page confirms, after the redirect of its form.
   package enum Done: String, CaseIterable, Sendable {
     case renamed
     case signedOut = "signed-out"
@@ -10,11 +10,11 @@ package struct ScreensPage: PhonePage {
     case passwordChanged = "password-changed"
   }
 
-  /// The screens, the most recently used first.
+  /// The viewer's screens, beginning with the most recently used one.
   package var screens: [Screen]
-  /// The action to confirm; nil when the viewer just opened the page.
+  /// The finished action that the page confirms; nil when the viewer just opened the page.
   package var done: Done?
-  /// Whether this account may change its password here.
+  /// Whether the signed-in account may change its password on these pages.
   package var canChangePassword: Bool
 
   package init(screens: [Screen], done: Done? = nil, canChangePassword: Bool = true) {
@@ -33,25 +33,26 @@ package struct ScreensPage: PhonePage {
   ]
 }
 
-/// A signed-in screen, or a program that paired over OAuth.
+/// A screen in the list: a signed-in device, or a program that paired over OAuth.
 package struct Screen: Sendable {
-  /// The id of its authentication, used in paths.
+  /// The id of the screen's sign-in (its authentication), used in paths.
   package let id: String
-  /// The name that the viewer gave it, or else the device's own name.
+  /// The name that the viewer gave the screen, or else the name that the device gives itself.
   package let name: ForeignText
-  /// The device's own name when the viewer has renamed the screen; for an app, the name of its box.
+  /// The second line of the screen's entry: the name that the device gives itself, if the viewer has renamed the
+  /// screen; for an app, the name of its box.
   ///
   /// Empty when there is nothing to show.
   package let model: ForeignText
-  /// The name of the requestor that it is signed in to.
+  /// The name of the requestor at which the screen is signed in.
   package let app: ForeignText
   package let lastUse: Instant
   package let since: Instant
-  /// The apps that are signed in through this box.
+  /// The apps that are signed in through this box's own sign-in.
   package let apps: [ScreenApp]
   /// Whether this is a box's own sign-in, which apps on the box can use.
   package let holdsApps: Bool
-  /// Whether this is not a screen but a program that paired as an OAuth client.
+  /// Whether this entry is a program that paired as an OAuth client, and not a screen.
   package let isProgram: Bool
 
   package init(
@@ -107,18 +108,18 @@ extension Screen: TemplateView {
 }
 
 package struct RenameScreenPage: PhonePage {
-  /// Why the form is shown again.
+  /// Why the form for a new name is shown again.
   package enum Problem: String, CaseIterable, Sendable {
-    /// The name has no visible character.
+    /// The name that the viewer typed has no visible character.
     case empty
-    /// The name is longer than ``ForeignText/defaultLimit``.
+    /// The name that the viewer typed is longer than ``ForeignText/defaultLimit``.
     case tooLong = "too-long"
   }
 
   package var id: String
-  /// The current name, or what the viewer typed.
+  /// The name in the form: the current one, or what the viewer typed.
   package var name: ForeignText
-  /// Why the form is shown again; nil the first time.
+  /// Why the form for a new name is shown again; nil the first time.
   package var problem: Problem?
 
   package init(id: String, name: ForeignText, problem: Problem? = nil) {

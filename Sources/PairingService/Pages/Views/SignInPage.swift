@@ -1,27 +1,28 @@
 /// The page that asks for user name and password at one provider.
 package struct SignInPage: PhonePage {
-  /// Why the form is shown again.
+  /// Why the sign-in form is shown again.
   package enum Problem: String, CaseIterable, Sendable {
     case empty
-    /// Unknown name, wrong password or disabled account. The page does not say which, so that guesses reveal no
-    /// accounts.
+    /// The name is unknown, the password is wrong or the account is disabled.
+    ///
+    /// The page does not say which, so that guesses reveal no accounts.
     case refused
   }
 
-  /// The code; nil when the viewer signs in without one, to see the list of screens.
+  /// The line with the code; nil when the viewer signs in without a code, to see the list of screens.
   package var bar: CodeBar?
-  /// The provider's id, part of the form's address.
+  /// The provider's id, which is part of the form's address.
   package var provider: String
   package var brand: Brand
-  /// The user name that was typed, shown again.
+  /// The user name that the viewer typed, shown again in the form.
   package var userName: String
-  /// Where the browser goes after a sign-in without a code.
+  /// The page that the browser shows after a sign-in without a code.
   package var returnTo: SafePath?
   /// Whether the viewer can choose another provider.
   package var hasOthers: Bool
-  /// Whom viewers can ask for help, as the requestor's operator wrote it; empty when not set.
+  /// The person or office whom viewers can ask for help, as the requestor's operator wrote it; empty when not set.
   package var contact = ForeignText("")
-  /// Why the form is shown again; nil the first time.
+  /// Why the sign-in form is shown again; nil the first time.
   package var problem: Problem?
 
   package init(
