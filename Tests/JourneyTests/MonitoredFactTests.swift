@@ -1,4 +1,5 @@
 import HTTPTestSupport
+import PairingStore
 import PairingStoreSQLite
 import RegentCryptography
 import RegentPairing
