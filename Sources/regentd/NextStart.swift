@@ -48,6 +48,8 @@ final class NextStart: Sendable {
       let wrong = await findings(of: store).first { $0.status == .bad }
       // Anyone can read `/readyz`, so it contains only the name of the check and no path.
       core.nextStartProblem.withLock { $0 = wrong?.check }
+      let ends = settings.tls.flatMap { try? CertificateFacts(of: $0, host: nil).ends }
+      core.monitored.withLock { $0.certificateEnds = ends }
       if let wrong, wrong.detail != told {
         log.error("next-start", ["reason": .text(wrong.detail), "hint": .text(wrong.fix ?? "")])
       }

@@ -1,3 +1,4 @@
+import HTTPServer
 import PairingStore
 import RegentHTTPCodec
 import RegentPairing
@@ -33,6 +34,46 @@ import Testing
     service.clock.pass(.seconds(61))
     service.core.audit.note(.service, "session.start", "later", .refused, once: true, from: noisy)
     #expect(try await lines(service).contains("later"))
+  }
+
+  @Test func `a failed sign-in is logged with its reason and the phone's address`() async throws {
+    let service = try await TestService()
+    let check = SignInCheck(service.core)
+    let provider: ProviderID = try named(Sample.provider)
+    _ = try await check.verify(Sample.account, "wrong", at: provider, from: try address("198.51.100.7"))
+    _ = try await check.verify("stranger", "wrong", at: provider, from: try address("2001:db8::7"))
+    try await eventually("all audit lines are written") { service.core.audit.linesUnderWay == 0 }
+    let lines = try await service.core.store.audit(after: 0, limit: 1_000).map(\.entry).filter {
+      $0.action == "session.start"
+    }
+    #expect(
+      Set(lines.map { "\($0.subject): \($0.detail)" }) == [
+        "\(Sample.provider)/\(Sample.account): wrong password from 198.51.100.7",
+        "\(Sample.provider): unknown name from 2001:db8::7",
+      ])
+  }
+
+  @Test func `an action of root names the user behind sudo, and only root may name one`() async throws {
+    let service = try await TestService()
+    let admin = try AdminSocket(service.core, ownUser: 1000)
+    let user = Peer.local(Credentials(process: 1, user: 1000, group: 1000))
+    for (id, peer, header) in [
+      ("a", nil, "X-Regent-Invoker: anna\r\n"), ("b", user, "X-Regent-Invoker: anna\r\n"),
+      ("c", nil, "X-Regent-Invoker: \(String(repeating: "x", count: 65))\r\n"), ("d", nil, ""),
+    ] as [(String, Peer?, String)] {
+      let root = Peer.local(Credentials(process: 1, user: 0, group: 0))
+      let answer = try await admin.send("PUT", "/v1/requestors/\(id)", "{}", from: peer ?? root, headers: header)
+      #expect(answer.status == 200, "\(answer.text)")
+    }
+    let lines = try await service.core.store.audit(after: 0, limit: 1_000).map(\.entry)
+    func actor(_ id: String) -> String? {
+      guard case .operator(let name)? = lines.first(where: { $0.action == "requestor.add" && $0.subject == id })?.actor
+      else { return nil }
+      return name.text
+    }
+    #expect(actor("a") == "root (anna)")
+    #expect(actor("b")?.contains("anna") == false)
+    #expect(actor("c") == "root" && actor("d") == "root")
   }
 
   @Test func `each app has its own budget of lines, and the lines above it are summed up with a count`()

@@ -2,6 +2,7 @@ import HTTPServer
 import HTTPTestSupport
 import RegentJSON
 import RegentPairing
+import RegentPlatform
 import PairingStore
 import ServiceTestSupport
 import TestSupport
@@ -130,8 +131,10 @@ extension PhoneBrowser {
     }
   }
 
-  @Test func `a denial reaches the box, and a report is written to the audit log`() async throws {
-    let service = try await TestService()
+  @Test func `a denial reaches the box, and a report is logged, counted and found by doctor`() async throws {
+    let logged = Locked<[String]>([])
+    let log = ServiceLog { _, event, fields in logged.withLock { $0.append("\(event) \(fields)") } }
+    let service = try await TestService(log: log)
     try await withPhone(service) { client in
       for (device, reason) in [("one", ""), ("two", "not-me")] {
         let code = try await newCode(service, client, device: device)
@@ -148,6 +151,11 @@ extension PhoneBrowser {
       let lines = try await service.core.store.audit(after: 0, limit: 100).map(\.entry)
       let audit = lines.map(\.action)
       #expect(audit.contains("code.deny") && audit.contains("code.report"))
+      let reports = logged.withLock { $0.filter { $0.hasPrefix("code-reported") } }
+      #expect(reports.count == 1 && reports[0].contains("local/\(Sample.account)"), "\(reports)")
+      #expect(service.core.metricsText().contains("regent_codes_reported_total 1\n"))
+      let doctor = try await AdminSocket(service.core).send("GET", "/v1/doctor").text
+      #expect(doctor.contains("viewers reported 1 code today that they did not start"), "\(doctor)")
       // The line names the box as `device list` does, so that an operator can find it.
       for (action, device) in [("code.deny", "one"), ("code.report", "two")] {
         let name = service.core.hasher.device(try #require(DeviceID(device))).shortName

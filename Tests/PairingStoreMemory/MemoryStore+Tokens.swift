@@ -125,6 +125,10 @@ extension MemoryStore {
     note(entry)
   }
 
+  public func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int {
+    Set(authentications.values.filter { $0.authentication.isValid(at: now) }.map(\.deviceHash)).count
+  }
+
   public func names(of screens: Set<ScreenHash>) async throws(StoreError) -> [ScreenHash: String] {
     names.filter { screens.contains($0.key) }
   }

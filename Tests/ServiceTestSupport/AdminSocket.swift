@@ -16,9 +16,9 @@ package struct AdminSocket {
 
   package func send(
     _ method: String, _ target: String, _ body: String = "",
-    from peer: Peer = .local(Credentials(process: 1, user: 0, group: 0))
+    from peer: Peer = .local(Credentials(process: 1, user: 0, group: 0)), headers: String = ""
   ) async throws -> (status: UInt16, body: [UInt8], text: String) {
-    let head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    let head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n"
     let request = try Request(head: Array(head.utf8), body: Array(body.utf8), peer: peer)
     let handler = handler
     let response = try await awaitingCallback("the answer to \(method) \(target)") { callback in

@@ -10,13 +10,16 @@ import RegentPairing
 public struct AdminClient: Sendable {
   public let socket: String
   private let client: Client
+  /// The person who became root to make the calls, for the audit log.
+  private let invoker: String?
 
   /// Makes a client for the admin socket at this path.
   ///
   /// It connects only when the first call is made.
-  public init(socket: String, client: Client) {
+  public init(socket: String, client: Client, invoker: String? = nil) {
     self.socket = socket
     self.client = client
+    self.invoker = invoker
   }
 }
 
@@ -98,6 +101,9 @@ extension AdminClient {
       var request = ClientRequest(
         method, try ClientURL(unixSocket: socket, target: target), body: body?.bytes() ?? [])
       request.addHeader(.accept, "application/json")
+      if let invoker, let name = HeaderName(AdminPaths.invokerHeader) {
+        request.addHeader(name, invoker)
+      }
       if body != nil { request.addHeader(.contentType, "application/json") }
       // The deadline is long, because copying and verifying a large database takes minutes. An operator can end the
       // command earlier with Ctrl-C.

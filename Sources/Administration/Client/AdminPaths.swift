@@ -49,6 +49,8 @@
 public enum AdminPaths {
   /// The maximum number of entries of a list in one response.
   public static let page = 500
+  /// The header in which root's client names the person behind it (`sudo`).
+  public static let invokerHeader = "X-Regent-Invoker"
   /// The maximum number of bytes of a backup that one response contains.
   public static let backupPart = 1 << 20
 

@@ -21,7 +21,7 @@ extension AdminCall {
     wrong += NodeFindings.findings(about: nodes)
     return try await backupFindings() + addressFindings(isOneOfSeveral: nodes.count > 1) + proxyFindings()
       + clockFindings()
-      + codeFindings()
+      + codeFindings() + reportFindings()
       + (wrong.isEmpty ? [ready] : wrong)
   }
 
@@ -109,6 +109,19 @@ extension AdminCall {
       Finding(
         "codes", .warning, "\(pending) of \(most) live codes are in use",
         fix: "see which boxes request them: regentctl code list; or raise --live-codes")
+    ]
+  }
+
+  /// Warns until midnight UTC of codes that viewers have reported.
+  private func reportFindings() -> [Finding] {
+    let count = core.metrics.today(at: now)[.codesReported]
+    guard count > 0 else { return [] }
+    return [
+      Finding(
+        "reports", .warning,
+        "viewers reported \(count) \(count == 1 ? "code" : "codes") today that they did not start: another person may try"
+          + " to use their accounts",
+        fix: "see who and from where: regentctl audit tail --action code.report")
     ]
   }
 

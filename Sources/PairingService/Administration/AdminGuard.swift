@@ -44,8 +44,8 @@ struct AdminGuard: Sendable {
     return .later { [core, names] reply in
       Task {
         do throws(AdminError) {
-          let call = try AdminCall(
-            request: request, path: path, operator: names.name(of: peer.user), core: core)
+          let name = names.name(of: peer.user).behind(request, peer)
+          let call = try AdminCall(request: request, path: path, operator: name, core: core)
           reply.complete(try await action(call).response)
         } catch {
           reply.complete(Self.response(error))
@@ -117,6 +117,18 @@ final class OperatorNames: Sendable {
   private static var nameless: OperatorName {
     guard let name = OperatorName("somebody") else { preconditionFailure("a plain word") }
     return name
+  }
+}
+
+extension OperatorName {
+  /// Adds the person who became root, as `regentctl` reports: `root (anna)`.
+  ///
+  /// Only root is believed, because root can change the log anyway.
+  fileprivate func behind(_ request: Request, _ peer: HTTPServer.Credentials) -> OperatorName {
+    guard peer.user == 0, let header = HeaderName(AdminPaths.invokerHeader),
+      let person = request.header(header).flatMap({ OperatorName($0) }), person.text.utf8.count <= 64
+    else { return self }
+    return OperatorName("\(text) (\(person.text))") ?? self
   }
 }
 

@@ -16,10 +16,10 @@ extension ServiceCore {
     text += gauge(
       "calls_closed_seconds", "For how long signed calls are refused because the clock was set back.",
       Int(callsClosed?.components.seconds ?? 0))
-    return text + nodeChangeFeed.exposition + numbers.timeToApprove.exposition
+    return text + monitoredText + nodeNews.exposition + numbers.timeToApprove.exposition
   }
 
-  private func gauge(_ name: String, _ help: String, _ value: Int) -> String {
+  func gauge(_ name: String, _ help: String, _ value: Int) -> String {
     "# HELP regent_\(name) \(help)\n# TYPE regent_\(name) gauge\nregent_\(name) \(value)\n"
   }
 }
@@ -49,6 +49,7 @@ extension ServiceMetrics.Event {
     case .codesApproved: "Codes that a viewer or an operator approved."
     case .codesDelivered: "Codes whose device has fetched its sign-in."
     case .codesDenied: "Codes that were denied, wrong numbers included."
+    case .codesReported: "Codes of which a viewer said: I did not start this. They are denied ones, too."
     case .codesExpired: "Codes that ran out of time unanswered."
     case .codesWithdrawn: "Codes that were taken back."
     case .wrongCodes: "Codes that were asked for and that there are not."

@@ -43,6 +43,8 @@ package final class ServiceCore: Sendable {
   package let undeclaredProxy = UndeclaredProxy()
   /// The clocks of boxes, as their requests report them.
   package let boxClocks = BoxClocks()
+  /// Facts for the metrics, read once a minute.
+  package let monitored = Locked(MonitoredFacts())
   /// Why the next start of this service would fail, for example because the master key file is missing; nil when no
   /// reason is known.
   package let nextStartProblem = Locked<String?>(nil)

@@ -9,6 +9,7 @@ package final class ServiceMetrics: Sendable {
     case codesApproved = "codes_approved"
     case codesDelivered = "codes_delivered"
     case codesDenied = "codes_denied"
+    case codesReported = "codes_reported"
     case codesExpired = "codes_expired"
     case codesWithdrawn = "codes_withdrawn"
     case wrongCodes = "wrong_codes"

@@ -175,6 +175,13 @@ extension Phone {
       .viewer(session.viewer), isReport ? "code.report" : "code.deny", opened.record.id.text,
       detail: (isReport ? "the viewer did not start this: " : "") + opened.record.auditLabel)
     _ = try await core.codeTransitions.deny(opened.record.id, by: session.id, audit: entry)
+    if isReport {
+      core.metrics.count(.codesReported)
+      core.log.warning(
+        "code-reported", ("viewer", session.viewer.title), ("code", opened.record.id.text),
+        ("box", opened.record.auditLabel),
+        ("hint", "the viewer did not start this: another person may try to use the account; see regentctl audit tail"))
+    }
     let result = opened.path(.result)
     return .redirect(isReport ? result.query("as", "reported") : result)
   }

@@ -151,11 +151,21 @@ final class SignInCheck: Sendable {
       // still gets an audit entry, because a missing write could be measured.
       core.audit.note(
         .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
-        .refused, onceFor: "\(provider)/\(name?.description ?? "")", from: address)
+        .refused, detail: Self.reason(account, stored) + Self.origin(address),
+        onceFor: "\(provider)/\(name?.description ?? "")", from: address)
       return Look(verdict: .wrong)
     }
     return Look(verdict: .right(name, proved: stored), isOutdated: check == .rightButOutdated)
   }
+
+  /// Why a sign-in failed, for operators; the viewer is not told.
+  private static func reason(_ account: Account?, _ stored: String?) -> String {
+    guard let account else { return "unknown name" }
+    if account.isDisabled { return "the account is disabled" }
+    return stored == nil ? "the account has no password" : "wrong password"
+  }
+
+  private static func origin(_ address: IPAddress?) -> String { address.map { " from \($0)" } ?? "" }
 
   private func read(
     _ name: AccountName, at provider: ProviderID
@@ -220,7 +230,9 @@ final class SignInCheck: Sendable {
       case .account(let provider, _), .accountFrom(_, let provider, _): provider.text
       case .source(let source): source.text
       }
-    core.audit.note(.service, "session.throttle", text, .refused, once: true, from: address)
+    core.audit.note(
+      .service, "session.throttle", text, .refused, detail: "too many failures\(Self.origin(address))", once: true,
+      from: address)
   }
 
   /// Registers a password check as in progress for each account and address, and returns how many others were in

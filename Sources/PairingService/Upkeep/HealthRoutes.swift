@@ -49,7 +49,7 @@ package struct HealthRoutes: Sendable {
   }
 
   /// Why a load balancer should send no new clients to this node although the store answers; nil when it may.
-  private static func reason(_ core: ServiceCore) -> String? {
+  static func reason(_ core: ServiceCore) -> String? {
     if core.drain.isOn { return "draining" }
     if core.store.awaitsStandby { return "changes wait for the standby" }
     if core.nodeChangeFeed.isOutvoted { return "the clock is wrong: most others agree on another time" }

@@ -37,6 +37,7 @@ package struct Upkeep: Sendable {
     var due = core.clock.uptime + Self.keepingPause
     var recount = core.clock.uptime + Self.keyGrain
     var isMarked = false
+    await core.readMonitoredFacts()
     while !Task.isCancelled {
       // The marker is written again until that succeeds, because the disk may be full at the start.
       if !isMarked { isMarked = await keep(Self.isRunning, as: .running) }
@@ -52,6 +53,7 @@ package struct Upkeep: Sendable {
         assertions = await keepUsed(
           core.oauth.assertions.text(at: core.clock.now), as: .assertions, unless: assertions)
         believed = await keepTime(unless: believed)
+        await core.readMonitoredFacts()
       }
       if core.clock.uptime >= recount {
         recount = core.clock.uptime + Self.keyGrain

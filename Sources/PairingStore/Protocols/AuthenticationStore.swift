@@ -70,6 +70,9 @@ public protocol AuthenticationStore: Sendable {
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
+  /// The number of boxes with an unexpired authentication, counted without verifying the rows, for the metrics.
+  func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int
+
   /// Sets the name that a viewer or operator chose for a screen; nil removes the name.
   ///
   /// The audit entry is written only if the name changed.

@@ -39,6 +39,13 @@ extension RowStore {
     try await read { context, rows in try rows.standing(context, id, at: now) }
   }
 
+  public func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int {
+    try await read { context, _ in
+      try context.value(
+        "SELECT count(DISTINCT device_hash) FROM authentication WHERE expires > \(now.milliseconds)") ?? 0
+    }
+  }
+
   public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> ValidSignIn
   {

@@ -8,21 +8,26 @@ enum AuditNoun {
     "audit", "the audit log: who did what, when and with what result",
     commands: [
       verb(
-        "tail", "show the newest lines", inputs: [count, follow], example: "audit tail --follow"
+        "tail", "show the newest lines",
+        details: """
+          The options select lines of the whole log; --lines then counts the selected ones. An action of root has the \
+          user behind sudo in parentheses: operator root (anna).
+          """,
+        inputs: [count, follow] + AuditFilter.inputs, example: "audit tail --viewer cable/anna --since 24h"
       ) { call, admin in
-        let newest = try await admin.newestAuditNumber()
-        var last = max(0, newest - Int64(call[count]))
+        let filter = AuditFilter(call)
+        var last = try await start(of: call[count], filter, admin)
         if call.wantsJSON, !call[follow] {
           var all: [AuditLine] = []
-          try await read(admin, after: &last) { all.append($0) }
+          try await read(admin, after: &last) { if filter.selects($0) { all.append($0) } }
           call.console.print(json: .array(all.map(\.json)))
           return
         }
-        try await read(admin, after: &last) { show($0, call) }
+        try await read(admin, after: &last) { if filter.selects($0) { show($0, call) } }
         while call[follow] {
           call.console.flush()
           try await Task.sleep(for: .seconds(1))
-          try await read(admin, after: &last) { show($0, call) }
+          try await read(admin, after: &last) { if filter.selects($0) { show($0, call) } }
         }
       },
       verb(
@@ -32,12 +37,12 @@ enum AuditNoun {
           lines that unauthenticated clients caused, and writes a line audit.thin with their numbers. --visitor \
           selects lines with a visitor id that an app set (setOptions). The app chooses this text; it proves nothing.
           """,
-        inputs: [visitor], example: "audit export > audit.jsonl"
+        inputs: [visitor] + AuditFilter.inputs, example: "audit export > audit.jsonl"
       ) { call, admin in
         var last: Int64 = 0
-        let visitor = call[visitor]
+        let (visitor, filter) = (call[visitor], AuditFilter(call))
         try await read(admin, after: &last) { line in
-          guard visitor.map({ VisitorPseudonym.isAbout($0, line.detail) }) ?? true else { return }
+          guard filter.selects(line), visitor.map({ VisitorPseudonym.isAbout($0, line.detail) }) ?? true else { return }
           call.console.print(json: line.json)
         }
       },
@@ -48,6 +53,22 @@ enum AuditNoun {
   private static let visitor = Input.option(
     "visitor", .text("ID"), "print only lines with this visitor id of an app")
   private static let follow = Input.flag("follow", "keep printing new lines, until Ctrl-C")
+
+  /// The number of the line before the newest `count` selected ones.
+  private static func start(
+    of count: Int, _ filter: AuditFilter, _ admin: AdminClient
+  ) async throws(AdminError) -> Int64 {
+    let newest = try await admin.newestAuditNumber()
+    guard !filter.isEmpty else { return max(0, newest - Int64(count)) }
+    var selected: [Int64] = []
+    var last: Int64 = 0
+    try await read(admin, after: &last) { line in
+      guard filter.selects(line) else { return }
+      selected.append(line.number)
+      if selected.count >= 2 * count { selected.removeFirst(selected.count - count) }
+    }
+    return selected.suffix(count).first.map { $0 - 1 } ?? last
+  }
 
   /// Reads all lines of the audit log after the line with a given number, in order.
   private static func read(

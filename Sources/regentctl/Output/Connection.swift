@@ -14,7 +14,8 @@ enum Connection {
   ///
   /// The client makes one call at a time, unless `together` is true.
   static func admin(_ call: Invocation, together: Bool = false) -> AdminClient {
-    client(call[socket] ?? usualSocket(call.environment), on: together ? .own : .callers)
+    client(
+      call[socket] ?? usualSocket(call.environment), on: together ? .own : .callers, as: Invoker.name(call.environment))
   }
 
   /// Whether the socket is that of the installed systemd unit.
@@ -27,12 +28,14 @@ enum Connection {
     client(request[socket] ?? usualSocket(request.environment), on: .callers)
   }
 
-  private static func client(_ path: String, on thread: ClientConfiguration.CallThread) -> AdminClient {
+  private static func client(
+    _ path: String, on thread: ClientConfiguration.CallThread, as invoker: String? = nil
+  ) -> AdminClient {
     // The client recognises the path of a Unix socket by its first character.
     let isPlain = !path.hasPrefix("/") && !path.hasPrefix(".") && !path.hasPrefix("@")
     var configuration = ClientConfiguration(wallClock: Clocks.wallMilliseconds)
     configuration.callThread = thread
-    return AdminClient(socket: isPlain ? "./\(path)" : path, client: Client(configuration))
+    return AdminClient(socket: isPlain ? "./\(path)" : path, client: Client(configuration), invoker: invoker)
   }
 
   /// The default socket: the first place where one exists, otherwise the first place.
