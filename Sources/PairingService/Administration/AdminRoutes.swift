@@ -31,6 +31,7 @@ package struct AdminRoutes: Sendable {
     builder.mountAccounts()
     builder.mountManyAccounts()
     builder.mountEntitlements()
+    builder.mountTitleTest()
     builder.mountKeys()
     builder.mountStatements()
     builder.mountInvitations()
