@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <sys/prctl.h>
 #include <sys/file.h>
+#include <sys/xattr.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <linux/fb.h>

@@ -1,3 +1,4 @@
+import CommandKit
 import HTTPServer
 import PairingService
 import RegentPlatform
@@ -9,7 +10,7 @@ func adminServer(
   _ paths: ServicePaths, _ core: ServiceCore, _ upkeep: some AdminUpkeep,
   metrics: @escaping @Sendable () -> String
 ) throws -> Server {
-  let access = AdminAccess(ownUser: Accounts.effectiveUser, group: paths.adminGroup)
+  let access = AdminAccess(ownUser: Accounts.effectiveUser, groups: paths.adminGroups)
   let handler = try AdminRoutes(core, access: access, upkeep: upkeep).handler(
     metrics: metrics)
   var configuration = ServerConfiguration()
@@ -21,9 +22,17 @@ func adminServer(
   configuration.favour(rootAnd: Accounts.effectiveUser)
   // Copying and verifying a large database takes minutes.
   configuration.deadlines.reply = .seconds(600)
-  // The socket's mode decides who may connect; `AdminGuard` checks the peer's credentials again.
-  let address = ListenAddress.local(
-    path: paths.adminSocket, mode: paths.adminGroup == nil ? 0o600 : 0o660,
-    group: paths.adminGroup)
-  return try Server([Listener(address, handler: handler)], configuration: configuration)
+  // The socket's mode and access list decide who may connect; `AdminGuard` checks the peer's credentials again.
+  let owners = paths.adminGroups.first { $0.role == .owner }?.id
+  let address = ListenAddress.local(path: paths.adminSocket, mode: owners == nil ? 0o600 : 0o660, group: owners)
+  let server = try Server([Listener(address, handler: handler)], configuration: configuration)
+  let others = paths.adminGroups.map(\.id).filter { $0 != owners }
+  do throws(SystemError) {
+    if !others.isEmpty { try AccessList.open(paths.adminSocket, toGroups: others, andOwningGroup: owners != nil) }
+  } catch {
+    throw CommandError(
+      "the groups of the admin roles cannot be given access: \(error.description)",
+      hint: "put the socket on a file system with access lists, such as /run: --admin-socket FILE")
+  }
+  return server
 }

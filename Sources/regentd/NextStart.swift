@@ -38,6 +38,7 @@ final class NextStart: Sendable {
           for: settings.certificateHost, at: Clocks.wallMilliseconds() / 1000,
           loaded: loaded.withLock { $0 }))
     }
+    findings += settings.paths.adminGroups.compactMap(\.finding)
     return findings + remarks.map { Finding("settings", .warning, $0.message, fix: $0.hint) }
   }
 
@@ -56,6 +57,21 @@ final class NextStart: Sendable {
       told = wrong?.detail
       try? await Task.sleep(for: .seconds(60))
     }
+  }
+}
+
+extension AdminGroup {
+  /// The problem of a group that was removed or made anew since the service started; nil if there is none.
+  var finding: Finding? {
+    let now = try? Accounts.group(named: name)
+    guard now != id else { return nil }
+    return now == nil
+      ? Finding(
+        "admin-groups", .bad, "there is no group \(name): the next start of the service will fail",
+        fix: "groupadd --system \(shellQuoted(name))")
+      : Finding(
+        "admin-groups", .warning, "the group \(name) was made anew: its members cannot use regentctl",
+        fix: "systemctl restart regentd")
   }
 }
 

@@ -1,6 +1,7 @@
 import CommandKit
 import RegentHTTPCodec
 import HTTPServer
+import PairingService
 import PairingStorePostgreSQL
 import RegentPairing
 import RegentPlatform
@@ -27,7 +28,21 @@ enum ServeCommand {
   static let adminSocket = Input.option(
     "admin-socket", .file, "the socket for regentctl (default: admin.sock in the data directory)")
   static let adminGroup = Input.option(
-    "admin-group", .text("GROUP"), "a group whose members may also use regentctl")
+    "admin-group", .text("GROUP"), "a group whose members may also use regentctl, with the role owner")
+  static let adminOperatorGroup = Input.option(
+    "admin-operator-group", .text("GROUP"),
+    "a group whose members may use regentctl, but make no keys and no backups")
+  static let adminDeskGroup = Input.option(
+    "admin-desk-group", .text("GROUP"),
+    "a group whose members may read, approve codes, set passwords of accounts and sign boxes out")
+  static let adminViewerGroup = Input.option(
+    "admin-viewer-group", .text("GROUP"), "a group whose members may only read, and see no secrets")
+  /// The options that name a group for a role on the admin socket.
+  static var adminGroups: [(AdminRole, Input<String?>)] {
+    [
+      (.owner, adminGroup), (.operator, adminOperatorGroup), (.desk, adminDeskGroup), (.viewer, adminViewerGroup),
+    ]
+  }
   static let metricsListen = Input.option(
     "metrics-listen", .listenAddress, "an address for Prometheus metrics (default: none)")
   static let masterKey = Input.option(
@@ -108,7 +123,7 @@ enum ServeCommand {
   static var inputs: [any InputDeclaration] {
     [
       listen, publicURL, database, databasePasswordFile, node, wakeups, adminSocket, adminGroup,
-      metricsListen, masterKey, web, log,
+      adminOperatorGroup, adminDeskGroup, adminViewerGroup, metricsListen, masterKey, web, log,
     ]
   }
   static var sections: [InputSection] {

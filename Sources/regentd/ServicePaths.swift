@@ -1,5 +1,6 @@
 import CommandKit
 import Glibc
+import PairingService
 import PostgreSQL
 import RegentPlatform
 
@@ -10,7 +11,9 @@ extension ServicePaths {
   init(_ call: Invocation, makesFolder: Bool) throws {
     let environment = call.environment
     let home = DataDirectory(environment)
-    adminGroup = try call[ServeCommand.adminGroup].map(groupNumber)
+    adminGroups = try ServeCommand.adminGroups.compactMap { role, option in
+      try call[option].map { AdminGroup(role, $0, try groupNumber($0, option.specification.name)) }
+    }
     web = try webFolder(call[ServeCommand.web])
 
     // Given paths are checked before anything is created.
@@ -93,7 +96,7 @@ extension ServicePaths {
     masterKeyMode = widestMode(ofKey: masterKey, call.environment)
     stateFolders = home.folders(masterKey)
     self.server = server
-    (adminSocket, adminGroup, web) = ("", nil, "")
+    (adminSocket, adminGroups, web) = ("", [], "")
     if server == nil { try checkFolder(of: database, "--database") }
     guard
       try PrivateFile.check(masterKey, widest: masterKeyMode)
@@ -219,10 +222,10 @@ private func runtimePath(_ environment: Environment) -> String? {
   environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first.map { "\($0)/admin.sock" }
 }
 
-private func groupNumber(_ name: String) throws -> UInt32 {
+private func groupNumber(_ name: String, _ option: String) throws -> UInt32 {
   guard let number = try Accounts.group(named: name) else {
     throw CommandError(
-      "--admin-group: there is no group \(name)",
+      "--\(option): there is no group \(name)",
       hint: "run groupadd --system \(shellQuoted(name))")
   }
   return number

@@ -1,6 +1,7 @@
 import CommandKit
 import RegentHTTPCodec
 import HTTPServer
+import PairingService
 import PairingStore
 import PairingStorePostgreSQL
 import PostgreSQL
@@ -40,8 +41,8 @@ struct ServicePaths: Sendable, Equatable {
   /// The folders in which a move may have left a marker file, if the database is on a server.
   let stateFolders: [String]
   let adminSocket: String
-  /// The group that may use the admin socket, besides root and this user.
-  let adminGroup: UInt32?
+  /// The groups that may use the admin socket, besides root and this user.
+  let adminGroups: [AdminGroup]
   let masterKey: String
   /// The widest mode that the file of the master key may have.
   let masterKeyMode: UInt32

@@ -63,6 +63,38 @@ import Testing
     }
   }
 
+  @Test func `a box whose account is disabled says so in every command and on the screen, until it is enabled again`()
+    async throws
+  {
+    try await withSignedInBox { box, service in
+      try await service.entitle("news", .allow)
+      try await service.service.disable(Sample.account)
+      let sentence = "not signed in: the account is disabled at the provider"
+      let hint = "ask the TV provider to enable the account, or sign in with another account: regent pair"
+      for command in [["status"], ["authorize", "news"], ["metadata", "zip"], ["preauthorize", "news"], ["doctor"]] {
+        let told = try await box.run(command)
+        #expect(told.status == (command == ["doctor"] ? 1 : 3), "\(command)")
+        let text = told.outputText + told.errorText
+        #expect(text.contains(sentence) && text.contains(hint), "\(command): \(text)")
+        #expect(!text.contains("signing in again will not help"), "\(command): one sentence is enough")
+      }
+      let status = try JSONValue(reading: try await box.run(["status", "--json"]).output)
+      #expect(status["signedIn"]?.bool == false)
+      #expect(status["accountDisabled"]?.bool == true)
+      let failed = try await box.run(["authorize", "news", "--json"])
+      #expect(try JSONValue(reading: Array(failed.errorText.utf8))["error"]?["code"]?.string == "not-signed-in")
+      // The screen still shows a code, because the viewer may sign in with another account.
+      let pairing = try box.start(["pair", "--json"], output: "pair")
+      let notice = try await box.event("error", in: "pair")
+      #expect(notice["message"]?.string == sentence)
+      let code = try #require(try await box.event("code", in: "pair")["code"]?.string)
+      pairing.signal(15)
+      _ = try await eventually("the end") { pairing.poll() }
+      try await service.service.disable(Sample.account, false)
+      #expect(try await box.run(["status"]).status == 0, "signed in again without a code, \(code) was not used")
+    }
+  }
+
   private func withSignedInBox(_ body: (Box, BoxService) async throws -> Void) async throws {
     let service = try await BoxService()
     defer { service.stop() }

@@ -1,3 +1,4 @@
+import AccessEnabler
 import CommandKit
 import RegentPlatform
 import Testing
@@ -63,6 +64,23 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     _ = model.handle(.link(.code(code())), now: 0)
     #expect(model.handle(.link(event), now: 5) == effects)
     #expect(model.view.stage == stage)
+  }
+
+  @Test func `a disabled account is told once, stays on the screen with the code, and ends with a sign-in`() {
+    var model = PairModel(mode: .unattended)
+    _ = model.start(now: 0)
+    let failure = AgentFailure(EntitlementError(.accountDisabled), host: "tv.example.org")
+    #expect(failure.trouble == .accountDisabled)
+    let event = LinkEvent.trouble(failure)
+    #expect(LinkEvent(event.document) == event)
+    #expect(model.handle(.link(event), now: 1) == [.tell(.error(failure))])
+    #expect(model.handle(.link(event), now: 2) == [])
+    #expect(model.handle(.link(.code(code())), now: 3) == [.tell(.code(code()))])
+    #expect(model.handle(.link(.recovered), now: 4) == [])
+    #expect(model.view.isAccountDisabled)
+    #expect(model.view.trouble == nil, "the code is not hidden by a trouble")
+    _ = model.handle(.link(.authenticated(name: nil, provider: nil)), now: 5)
+    #expect(!model.view.isAccountDisabled)
   }
 
   @Test(arguments: [PairMode.attended, .once, .unattended])

@@ -38,6 +38,12 @@ struct Scene: CustomTestStringConvertible, Sendable {
     return view
   }
 
+  static func disabledAccount(_ stage: PairStage) -> PairView {
+    var view = view(stage)
+    view.isAccountDisabled = true
+    return view
+  }
+
   static let waiting = Scene(name: "waiting", view: view(.waiting(code())))
 
   static let all = [
@@ -60,6 +66,8 @@ struct Scene: CustomTestStringConvertible, Sendable {
     Scene(name: "unknown authority", view: view(.starting, trouble: .certificate(.untrusted))),
     Scene(name: "no authorities", view: view(.failed(.certificate(.noAuthorities), hint: "correct the path"))),
     Scene(name: "refused", view: view(.failed(.refused, hint: "check --public-key"))),
+    Scene(name: "disabled account", view: disabledAccount(.waiting(code()))),
+    Scene(name: "disabled account without a code", view: disabledAccount(.starting)),
     Scene(name: "last minute", view: view(.waiting(code(minutesLeft: 1)))),
   ]
 }

@@ -37,6 +37,19 @@ import Testing
     #expect(Language(asked: asked) { environment[$0] } == expected)
   }
 
+  @Test(arguments: Language.allCases)
+  func `the screen says that the account is disabled, with and without a code`(language: Language) {
+    for stage in [PairStage.starting, .waiting(Scene.code())] {
+      for (columns, rows) in [(40, 15), (80, 25)] {
+        let screen = PairScreen(
+          size: WindowSize(rows: rows, columns: columns), capabilities: TerminalCapabilities(), language: language)
+        let canvas = screen.canvas(of: Scene.disabledAccount(stage), now: Scene.now)
+        let last = Texts(language)[.problemAccountDisabled].split(separator: " ").last.map(String.init) ?? ""
+        #expect(canvas.lines.joined().contains(last), "\(language) \(columns)×\(rows)")
+      }
+    }
+  }
+
   @Test(
     arguments: [
       ("HTTP://192.168.7.1:8787/D/BCDFGHJK", true), ("http://10.0.0.1/D/X", true), ("http://172.31.0.1/D/X", true),

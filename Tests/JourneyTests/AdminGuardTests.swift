@@ -161,7 +161,8 @@ private struct Admin {
 
   init(ownUser: UInt32 = 0, group: UInt32? = nil) async throws {
     service = try await TestService()
-    socket = try AdminSocket(service.core, ownUser: ownUser, group: group)
+    socket = try AdminSocket(
+      service.core, ownUser: ownUser, groups: group.map { [AdminGroup(.owner, "regent-admin", $0)] } ?? [])
   }
 
   func send(

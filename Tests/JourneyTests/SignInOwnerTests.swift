@@ -2,6 +2,7 @@ import HTTPServer
 import HTTPTestSupport
 import PairingStore
 import RegentPairing
+import RegentPairingWire
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -15,15 +16,21 @@ import Testing
     let (service, client) = try await signedIn()
     try await service.addKey("other-key")
     try await service.entitle()
-    for target in [
-      "/api/v1/checkauthn?deviceId=box-1", "/api/v1/authorize?deviceId=box-1&resource=news",
-      "/api/v1/tokens/authz?deviceId=box-1&resource=news", "/api/v1/tokens/media?deviceId=box-1&resource=news",
-      "/api/v1/preauthorize?deviceId=box-1&resource=news", "/api/v1/tokens/usermetadata?deviceId=box-1&key=userID",
-      authentication,
-    ] {
-      let stranger = try await service.call(client, "GET", target.replacing("box-1", with: "box-9"), key: "other-key")
-      let foreign = try await service.call(client, "GET", target, key: "other-key")
-      #expect(foreign.status == stranger.status && foreign.text == stranger.text, "\(target): \(foreign.text)")
+    // Only the owner learns that the account is disabled.
+    for isDisabled in [true, false] {
+      try await service.disable(Sample.account, isDisabled)
+      for target in [
+        "/api/v1/checkauthn?deviceId=box-1", "/api/v1/authorize?deviceId=box-1&resource=news",
+        "/api/v1/tokens/authz?deviceId=box-1&resource=news", "/api/v1/tokens/media?deviceId=box-1&resource=news",
+        "/api/v1/preauthorize?deviceId=box-1&resource=news", "/api/v1/tokens/usermetadata?deviceId=box-1&key=userID",
+        authentication,
+      ] {
+        let stranger = try await service.call(client, "GET", target.replacing("box-1", with: "box-9"), key: "other-key")
+        let foreign = try await service.call(client, "GET", target, key: "other-key")
+        #expect(foreign.status == stranger.status && foreign.text == stranger.text, "\(target): \(foreign.text)")
+        let own = try await service.call(client, "GET", target).text
+        #expect(own.contains(ErrorDetails.accountDisabled) == isDisabled, "\(target): \(own)")
+      }
     }
     #expect(try await service.call(client, "DELETE", "/api/v1/logout?deviceId=box-1", key: "other-key").status == 204)
     #expect(try await service.call(client, "GET", "/api/v1/logout?deviceId=box-1", key: "other-key").status == 204)

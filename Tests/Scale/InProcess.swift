@@ -24,7 +24,7 @@ struct InProcessNode {
     options.limits = .generous
     core = try await ServiceCore(options, store: store)
     boxes = RememberedPolls(core, before: try Router(ServiceRoutes.devices(core), refuse: ServiceRoutes.refuse))
-    operators = try AdminRoutes(core, access: AdminAccess(ownUser: 0, group: nil), upkeep: NoUpkeep()).handler { "" }
+    operators = try AdminRoutes(core, access: AdminAccess(ownUser: 0, groups: []), upkeep: NoUpkeep()).handler { "" }
     work = Task { [core] in
       async let following: Void = NodeFollower(core).run()
       await Upkeep(core).run()

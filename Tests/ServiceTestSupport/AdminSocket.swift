@@ -9,9 +9,13 @@ import TestSupport
 package struct AdminSocket {
   private let handler: any Handler
 
-  package init(_ core: ServiceCore, ownUser: UInt32 = 0, group: UInt32? = nil) throws {
-    handler = try AdminRoutes(core, access: AdminAccess(ownUser: ownUser, group: group), upkeep: NoUpkeep())
-      .handler { "" }
+  /// The calls of the socket, such as `GET /v1/stats`.
+  package let calls: [String]
+
+  package init(_ core: ServiceCore, ownUser: UInt32 = 0, groups: [AdminGroup] = []) throws {
+    let routes = AdminRoutes(core, access: AdminAccess(ownUser: ownUser, groups: groups), upkeep: NoUpkeep())
+    handler = try routes.handler { "" }
+    calls = routes.calls
   }
 
   package func send(

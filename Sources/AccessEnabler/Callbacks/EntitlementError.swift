@@ -26,6 +26,11 @@ public struct EntitlementError: Error, Hashable, Sendable {
   @nonexhaustive
   public enum Kind: Hashable, Sendable {
     case notAuthenticated
+    /// An operator has disabled the account with which this device was signed in.
+    ///
+    /// Signing in again with this account does not help. When the account is enabled again, the next `configure` signs
+    /// this device in without a code.
+    case accountDisabled
     case cancelled
     /// The viewer denied the sign-in on the phone.
     case denied
@@ -95,7 +100,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
   /// What an app does about this error.
   public var area: Area {
     switch kind {
-    case .notAuthenticated, .cancelled, .denied, .codeExpired, .codeWithdrawn,
+    case .notAuthenticated, .accountDisabled, .cancelled, .denied, .codeExpired, .codeWithdrawn,
       .temporaryPassExpired, .dataNeeded, .unknownProvider:
       .authentication
     case .notAuthorized, .parentalControls, .malformedResource: .authorization
@@ -107,7 +112,9 @@ public struct EntitlementError: Error, Hashable, Sendable {
 extension EntitlementError: CustomStringConvertible {
   /// The error in one sentence that is safe to show to the viewer.
   public var description: String {
-    message.isEmpty || ErrorMessage.isPlain(message) ? kind.words : "\(kind.words): \(message)"
+    // The service's message about a disabled account says the same as the words.
+    let isEnough = message.isEmpty || kind == .accountDisabled || ErrorMessage.isPlain(message)
+    return isEnough ? kind.words : "\(kind.words): \(message)"
   }
 }
 
@@ -115,6 +122,7 @@ extension EntitlementError.Kind {
   var words: String {
     switch self {
     case .notAuthenticated: "not signed in"
+    case .accountDisabled: "not signed in: the account is disabled at the provider"
     case .cancelled: "signing in was cancelled"
     case .denied: "signing in was denied on the phone"
     case .codeExpired: "the registration code has expired"

@@ -16,11 +16,15 @@ extension AccessEnabler {
   }
 
   /// The stored sign-in if it is still valid; sends no request.
-  public func currentSignIn() async -> SignIn? {
-    guard case .signIn(let signIn) = try? await runtime.outcome(of: .asked(.checkAuthentication)) else {
-      return nil
-    }
-    return signIn
+  public func currentSignIn() async -> SignIn? { try? await requireSignIn() }
+
+  /// The stored sign-in if it is still valid; sends no request.
+  ///
+  /// - Throws: ``EntitlementError`` that says why there is none: `.notAuthenticated`, `.accountDisabled` or
+  ///   `.notConfigured`.
+  public func requireSignIn() async throws(EntitlementError) -> SignIn {
+    if case .signIn(let signIn) = try await runtime.outcome(of: .asked(.checkAuthentication)) { return signIn }
+    throw EntitlementError(.outOfOrder)
   }
 
   /// Signs this device in.

@@ -34,7 +34,10 @@ extension EnablerStateMachine {
     default: break
     }
     leaveEverything(EntitlementError(.superseded))
-    if !details.requestor.isSameText(as: requestor) { selection = .usual }
+    if !details.requestor.isSameText(as: requestor) {
+      selection = .usual
+      isAccountDisabled = false
+    }
     requestor = details.requestor
     self.services = services
     tokens = details.tokens
@@ -218,12 +221,17 @@ extension EnablerStateMachine {
       // Of several services, the first that has a sign-in for this device decides.
       if isAbout(service) {
         keep(repeated(granted, from: service), from: service)
+        isAccountDisabled = false
       }
     case .failed(let failure):
       // These errors are about a code. They do not mean that the sign-in from before the code has ended.
       let isAboutCode = [ErrorDetails.denied, ErrorDetails.expired].contains(failure.details)
       let isGone =
         failure.meansNotSignedIn || ([403, 404, 410].contains(failure.status) && !isAboutCode)
+      // With several services, one that does not know this device must not hide that another refuses its account.
+      if failure.meansAccountDisabled || (isGone && responders.count == 1) {
+        isAccountDisabled = failure.meansAccountDisabled
+      }
       // These errors mean that this device was signed out elsewhere. Other failures of the service do not.
       if isGone, let kept = tokens.authentication {
         if kept.service.isSameText(as: service) {

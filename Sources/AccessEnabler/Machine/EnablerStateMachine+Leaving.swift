@@ -10,6 +10,7 @@ extension EnablerStateMachine {
   mutating func logout(_ request: RequestID) {
     let kept = tokens.authentication
     leaveEverything(EntitlementError(.notAuthenticated))
+    isAccountDisabled = false
     if let pending = tokens.pending {
       // Delete the code at the service. The response does not matter.
       _ = send(.deleteCode(pending.offer.code), to: pending.offer.service, for: .nothing)

@@ -17,7 +17,7 @@ extension EnablerStateMachine {
     if validAuthentication == nil, let old = tokens.authentication, old.signIn.source == .temporary {
       tell(.temporaryPassExpired)
     }
-    tellNotSignedIn(.userNotAuthenticated, EntitlementError(.notAuthenticated), request)
+    tellNotSignedIn(.userNotAuthenticated, notSignedIn(), request)
   }
 
   mutating func getAuthentication(_ request: RequestID, _ details: AuthenticationRequest) {

@@ -6,6 +6,7 @@ import RegentPairingWire
 extension EnablerStateMachine {
   mutating func succeed(_ login: Login, _ granted: GrantedAuthentication, from service: String) {
     let signIn = keep(granted, from: service)
+    isAccountDisabled = false
     selection = .usual
     switch signIn.source {
     case .regular: break
@@ -58,6 +59,7 @@ extension EnablerStateMachine {
       error = EntitlementError(.notTrusted)
       status = .notTrusted
     case .status(429): error = EntitlementError(.throttled)
+    case .status where failure.meansAccountDisabled: error = EntitlementError(.accountDisabled)
     case .unreadable, .status:
       error = EntitlementError(status == .temporaryPassExpired ? .temporaryPassExpired : .service)
     }

@@ -40,7 +40,7 @@ extension EnablerStateMachine {
         tell(
           .setMetadataStatus(empty, key: MetadataArgument.userMetadata, arguments: arguments),
           request)
-        return fail(request, EntitlementError(.notAuthenticated))
+        return fail(request, notSignedIn())
       }
       pendingCalls[request] = .metadata(.user(name), arguments: arguments)
       _ = send(.userMetadata, to: kept.service, for: .pendingCall(request))
@@ -66,7 +66,7 @@ extension EnablerStateMachine {
     case .failed(let failure) where failure.status == 404:
       tellMetadata(Metadata(value: nil), key, arguments, request)
     case .failed(let failure):
-      if failure.meansNotSignedIn { forgetSignIn() }
+      if failure.meansNotSignedIn { forgetSignIn(failure) }
       metadataFailed(failure, key, arguments, request)
     default: metadataFailed(ServiceFailure(kind: .unreadable), key, arguments, request)
     }
@@ -82,6 +82,7 @@ extension EnablerStateMachine {
     tell(.setMetadataStatus(empty, key: key.name, arguments: arguments), request)
     let kind: EntitlementError.Kind =
       switch failure.kind {
+      case _ where failure.meansAccountDisabled: .accountDisabled
       case _ where failure.meansNotSignedIn: .notAuthenticated
       case .unreachable: .unreachable
       case .unsafeConnection: .unsafeConnection

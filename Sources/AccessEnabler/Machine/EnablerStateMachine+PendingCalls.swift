@@ -13,7 +13,7 @@ extension EnablerStateMachine {
       guard mayLogIn else {
         tellNotSignedIn(.userNotAuthenticated, request)
         return tellNoToken(
-          resource, .userNotAuthenticated, EntitlementError(.notAuthenticated), request)
+          resource, .userNotAuthenticated, notSignedIn(), request)
       }
       let waiter = Login.Waiter.authorization(request, resource: resource, data: data)
       return logIn(waiter, AuthenticationRequest(data: data))
@@ -151,13 +151,13 @@ extension EnablerStateMachine {
   ) {
     pendingCalls[request] = nil
     if failure.meansNotSignedIn {
-      forgetSignIn()
+      forgetSignIn(failure)
       guard work.mayLogIn, !responders.isEmpty, !phase.queuesCalls else {
+        var error = notSignedIn(.noSession)
+        error.message = failure.message
         tellNotSignedIn(.userNotAuthenticated, request)
         return tellNoToken(
-          work.resource, .userNotAuthenticated,
-          EntitlementError(.notAuthenticated, status: .noSession, message: failure.message),
-          request)
+          work.resource, .userNotAuthenticated, error, request)
       }
       let waiter = Login.Waiter.authorization(request, resource: work.resource, data: work.data)
       return logIn(waiter, AuthenticationRequest(data: work.data))
@@ -243,10 +243,13 @@ extension EnablerStateMachine {
   private var guid: String { tokens.authentication?.signIn.guid ?? "" }
 
   /// Deletes the stored sign-in, because the service no longer has it.
-  mutating func forgetSignIn() {
+  mutating func forgetSignIn(_ failure: ServiceFailure) {
+    isAccountDisabled = failure.meansAccountDisabled
     guard tokens.authentication != nil else { return }
     let wasTemporary = tokens.authentication?.signIn.source == .temporary
     store(.authentication(nil))
-    tell(wasTemporary ? .temporaryPassExpired : .noSession)
+    tell(
+      wasTemporary ? .temporaryPassExpired : .noSession,
+      message: isAccountDisabled ? EntitlementError.Kind.accountDisabled.words : "")
   }
 }

@@ -40,7 +40,7 @@ extension EnablerStateMachine {
     guard let kept = validAuthentication else {
       tell(.notAuthenticated)
       tell(.preauthorizedResources([]), request)
-      return fail(request, EntitlementError(.notAuthenticated, status: .notAuthenticated))
+      return fail(request, notSignedIn(.notAuthenticated))
     }
     guard !resources.isEmpty else { return tellAllowed([], request) }
     if usesCache, let cached = preauthorization, cached.isAbout(resources) {
@@ -120,7 +120,7 @@ extension EnablerStateMachine {
       }
       tellAllowed(allowed, request)
     case .failed(let failure):
-      if failure.meansNotSignedIn { forgetSignIn() }
+      if failure.meansNotSignedIn { forgetSignIn(failure) }
       preauthorizationFailed(failure, request)
     default: preauthorizationFailed(ServiceFailure(kind: .unreadable), request)
     }
@@ -128,7 +128,9 @@ extension EnablerStateMachine {
 
   private mutating func preauthorizationFailed(_ failure: ServiceFailure, _ request: RequestID) {
     let kind: EntitlementError.Kind =
-      if failure.meansNotSignedIn {
+      if failure.meansAccountDisabled {
+        .accountDisabled
+      } else if failure.meansNotSignedIn {
         .notAuthenticated
       } else {
         switch (failure.code, failure.kind) {

@@ -31,6 +31,8 @@ struct EnablerStateMachine: Sendable {
   var calls: [CallID: Purpose] = [:]
   var denials = DenialLog()
   var hold = LongPollDuration()
+  /// Whether the service refused this device's sign-in because the account is disabled.
+  var isAccountDisabled = false
   /// Whether the socket of the box's daemon exists.
   ///
   /// The daemon may have an account that this app can share.
@@ -292,6 +294,11 @@ extension EnablerStateMachine {
 
   /// All providers of the services that answered, in the order to show.
   var providers: [MVPD] { responders.flatMap(\.providers) }
+
+  /// The error for a call that needs a sign-in while there is none.
+  func notSignedIn(_ status: StatusID? = nil) -> EntitlementError {
+    EntitlementError(isAccountDisabled ? .accountDisabled : .notAuthenticated, status: status)
+  }
 
   /// The stored sign-in if it has not expired.
   var validAuthentication: StoredAuthentication? {

@@ -208,6 +208,9 @@ struct ServiceFailure: Hashable, Sendable {
     }
   }
 
+  /// Whether the service refuses this device's sign-in because an operator has disabled the account.
+  var meansAccountDisabled: Bool { details?.isSameText(as: ErrorDetails.accountDisabled) ?? false }
+
   /// Whether the service says that this device is not signed in.
   var meansNotSignedIn: Bool {
     if let code, code.action == .authentication, !code.isTemporaryPass { return true }

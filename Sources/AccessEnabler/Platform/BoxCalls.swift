@@ -53,6 +53,7 @@ extension AccessEnabler {
         switch failure.status {
         case _ where failure.kind == .unreachable: .unreachable
         case 401: .notTrusted
+        case _ where failure.meansAccountDisabled: .accountDisabled
         // As for a sign-out, these statuses mean that the service has no sign-in for this device.
         case _ where EnablerStateMachine.isSignedOut(.failed(failure)): .notAuthenticated
         default: .service

@@ -134,6 +134,19 @@ extension AdminClient {
     try await list(AdminPaths.entitlements(of: provider.text))
   }
 
+  /// The channels of a provider's accounts, each with the number of accounts that have it.
+  public func channels(of provider: ProviderID) async throws(AdminError) -> [ChannelEntry] {
+    try await list(AdminPaths.channels(of: provider.text))
+  }
+
+  /// The results of the checks that decide whether an account may watch a title.
+  public func test(_ title: String, for account: AccountName, at provider: ProviderID)
+    async throws(AdminError) -> [Finding]
+  {
+    try await list(
+      AdminPaths.titleTest(of: provider.text), query: [("name", account.text), ("resource", title)])
+  }
+
   /// Finds an entitlement rule of any provider by its id.
   public func entitlement(_ id: EntitlementID) async throws(AdminError) -> Entitlement {
     try await document(.get, AdminPaths.one(AdminPaths.entitlements, id.text))

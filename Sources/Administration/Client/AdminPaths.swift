@@ -21,6 +21,8 @@
 /// | `/v1/providers/{id}/account/password?name=N` | | set | | | |
 /// | `/v1/accounts`, `/v1/accounts/hashes` | | | | | add or set many, look at hashes |
 /// | `/v1/providers/{id}/entitlements` | list | add | | | |
+/// | `/v1/providers/{id}/title-test?name=N&resource=R` | findings | | | | |
+/// | `/v1/providers/{id}/channels` | list | | | | |
 /// | `/v1/entitlements/{id}` | show | | | remove | |
 /// | `/v1/codes`, `/v1/codes/{code}`, `…/withdraw`, `…/approve` | list, show | | | | act |
 /// | `/v1/sign-ins`, `/v1/sign-ins/{id}`, `…/revoke` | list, show | | | | revoke |
@@ -144,6 +146,10 @@ public enum AdminPaths {
   public static func entitlements(of provider: String) -> String {
     "\(providers)/\(provider)/entitlements"
   }
+  /// The path that says whether an account may watch a title.
+  public static func titleTest(of provider: String) -> String { "\(providers)/\(provider)/title-test" }
+  /// The path of the channels that a provider's accounts have.
+  public static func channels(of provider: String) -> String { "\(providers)/\(provider)/channels" }
   /// The path of one entry of a list, by its id.
   public static func one(_ list: String, _ id: String) -> String { "\(list)/\(id)" }
   /// The path of an action on one entry of a list.

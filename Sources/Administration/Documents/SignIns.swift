@@ -35,12 +35,18 @@ public struct SignInEntry: AdminDocument, Codable, Hashable {
   public var app: AppReport?
   /// The apps that are signed in through this box and end with it; nil in lists, which do not contain them.
   public var apps: [BoxEntry.App]?
+  /// Why the service refuses the requests of the device although the sign-in has not expired; nil if it does not.
+  public var refusal: String?
+  /// When the service began to refuse the requests, if the audit log says it; nil in lists.
+  public var refusedSince: Instant?
+  /// The results of the checks that decide whether the device may watch; nil in lists.
+  public var findings: [Finding]?
 
   private enum CodingKeys: String, CodingKey {
     case id, device
     case deviceID = "deviceId"
     case givenName, name, requestor, provider, account, household, source, issued, expires, lastUsed, address, userAgent
-    case app, apps
+    case app, apps, refusal, refusedSince, findings
   }
 
   public init(

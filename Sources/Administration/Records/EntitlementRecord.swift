@@ -98,3 +98,20 @@ public struct EntitlementRequest: AdminDocument, Hashable {
     Entitlement(id: id, provider: provider, scope: scope, pattern: pattern, effect: effect)
   }
 }
+
+/// A channel that accounts of a provider have, in the list of rules.
+public struct ChannelEntry: AdminDocument, Codable, Hashable {
+  public var provider: ProviderID
+  public var channel: String
+  /// The number of accounts that have the channel.
+  public var accounts: Int
+  /// The account, if only one has the channel.
+  public var account: AccountName?
+
+  public init(provider: ProviderID, channel: String, account: AccountName) {
+    self.provider = provider
+    self.channel = channel
+    self.account = account
+    accounts = 0
+  }
+}

@@ -1,3 +1,4 @@
+import AccessEnabler
 import CommandKit
 import RegentHTTPCodec
 import RegentJSON
@@ -43,6 +44,8 @@ enum StatusCommand {
       lines.append("user \(signIn.user)")
       lines.append("until \(CivilDate.text(epochMilliseconds: signIn.expires, fraction: false))")
       if signIn.source != "regular" { lines.append("by \(signIn.source)") }
+    } else if status.isAccountDisabled {
+      lines += [EntitlementError.accountDisabled.description, "  hint: \(accountDisabledHint)"]
     } else {
       lines.append("not signed in; to sign in, run regent pair")
     }

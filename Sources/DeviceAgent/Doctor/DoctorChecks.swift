@@ -258,6 +258,7 @@ struct DoctorChecks: Sendable {
       _ = try await source.providers()
       let status = try await source.status()
       guard let signIn = status.signIn else {
+        if status.isAccountDisabled { throw CommandError(.accountDisabled) }
         return Finding(
           subject: "sign-in", verdict: .note, sentence: "not signed in",
           hint: "sign in: regent pair")

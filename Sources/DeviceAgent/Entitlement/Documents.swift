@@ -8,6 +8,7 @@ extension AgentStatus {
     var object: JSONObject = ["signedIn": .bool(signIn != nil), "daemon": .bool(isFromDaemon)]
     if let requestor { object["requestor"] = .string(requestor) }
     if let deviceID { object["deviceId"] = .string(deviceID) }
+    if isAccountDisabled { object["accountDisabled"] = true }
     if let signIn {
       object["provider"] = .string(signIn.provider)
       object["providerName"] = .string(signIn.providerName)
@@ -23,6 +24,7 @@ extension AgentStatus {
     requestor = document["requestor"]?.string
     deviceID = document["deviceId"]?.string
     isFromDaemon = document["daemon"]?.bool ?? false
+    isAccountDisabled = document["accountDisabled"]?.bool ?? false
     guard isSignedIn else { return }
     guard let provider = document["provider"]?.string, let user = document["userId"]?.string,
       let expires = document["expires"]?.int64

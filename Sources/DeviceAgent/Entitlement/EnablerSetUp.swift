@@ -53,7 +53,8 @@ extension CommandError {
   init(_ error: EntitlementError) {
     let (code, exit): (String, ExitCode) =
       switch error.kind {
-      case .notAuthenticated: ("not-signed-in", .notSignedIn)
+      // Programs start a sign-in when they read this code, and with another account that helps.
+      case .notAuthenticated, .accountDisabled: ("not-signed-in", .notSignedIn)
       case .cancelled: ("cancelled", .notSignedIn)
       case .denied: ("denied", .denied)
       case .codeExpired, .codeWithdrawn: ("expired", .expired)
@@ -120,11 +121,16 @@ extension EntitlementError {
   static func patience(_ seconds: Int64) -> String { "try again in \(seconds) s" }
 }
 
+/// What helps when an operator has disabled the account of the box.
+let accountDisabledHint =
+  "ask the TV provider to enable the account, or sign in with another account: regent pair"
+
 extension EntitlementError.Kind {
   /// A hint that says what the user can type next.
   fileprivate var nextStep: String? {
     switch self {
     case .notAuthenticated: "sign in: regent pair"
+    case .accountDisabled: accountDisabledHint
     case .codeExpired, .codeWithdrawn, .denied: "request a new code: regent pair"
     case .unknownRequestor: "check --requestor; on the service, regentctl requestor list shows the ids"
     case .notTrusted:
@@ -153,6 +159,7 @@ extension AgentFailure {
       case .unsafeConnection: .certificate(error.fault ?? .refusedCertificate)
       case .captivePortal: .portal
       case .throttled: .busy(seconds: error.secondsAsked)
+      case .accountDisabled: .accountDisabled
       case .notTrusted, .unknownRequestor, .unknownProvider, .dataNeeded: .refused
       default: .service
       }
@@ -161,6 +168,8 @@ extension AgentFailure {
 }
 
 extension EntitlementError {
+  static let accountDisabled = EntitlementError(.accountDisabled)
+
   /// Whether retrying may help without an action of the user.
   ///
   /// An error with a hint needs an action on this box.

@@ -42,15 +42,17 @@ actor EnablerSource: EntitlementSource {
   func status() async throws(CommandError) -> AgentStatus {
     // If the service cannot be reached, the sign-in state that is stored on the box is reported.
     if let error = await configureIfNeeded(), !error.isPassing { throw CommandError(error) }
-    let signIn = await enabler.currentSignIn()
-    return AgentStatus(
-      requestor: requestor, deviceID: enabler.deviceID,
-      signIn: signIn.map { signIn in
-        SignInFacts(
-          provider: signIn.provider.id, providerName: signIn.provider.displayName,
-          user: signIn.userID, expires: signIn.expires.milliseconds,
-          source: signIn.source.rawValue)
-      })
+    var status = AgentStatus(requestor: requestor, deviceID: enabler.deviceID)
+    do throws(EntitlementError) {
+      let signIn = try await enabler.requireSignIn()
+      status.signIn = SignInFacts(
+        provider: signIn.provider.id, providerName: signIn.provider.displayName,
+        user: signIn.userID, expires: signIn.expires.milliseconds,
+        source: signIn.source.rawValue)
+    } catch {
+      status.isAccountDisabled = error.kind == .accountDisabled
+    }
+    return status
   }
 
   /// The box's stored sign-in.

@@ -32,6 +32,8 @@ struct AgentStatus: Sendable, Equatable {
   var requestor: String?
   var deviceID: String?
   var signIn: SignInFacts?
+  /// Whether the box is not signed in because an operator has disabled its account.
+  var isAccountDisabled = false
   /// Whether the daemon sent this answer, and not the SDK in this process.
   var isFromDaemon = false
 }

@@ -65,6 +65,7 @@ final class EnablerLink: PairLink {
         let providers = try await enabler.configure(requestor: requestor, services: found.map { [$0.description] })
         let last = await enabler.selectedProvider()
         sink.yield(.recovered)
+        await tellDisabledAccount(sink)
         sink.yield(
           .providers(
             providers.map {
@@ -88,6 +89,14 @@ final class EnablerLink: PairLink {
       }
     }
     return false
+  }
+
+  private func tellDisabledAccount(_ sink: AsyncStream<LinkEvent>.Continuation) async {
+    do throws(EntitlementError) {
+      _ = try await enabler.requireSignIn()
+    } catch {
+      if error.kind == .accountDisabled { sink.yield(.trouble(AgentFailure(error, host: host))) }
+    }
   }
 
   /// The service's other address, if it does not answer at the known one.

@@ -119,6 +119,7 @@ extension PairingObstacle {
     case .service: "service"
     case .storage: "storage"
     case .readOnly: "read-only"
+    case .accountDisabled: "account-disabled"
     }
   }
 
@@ -134,6 +135,7 @@ extension PairingObstacle {
     case "busy": self = .busy(seconds: document["seconds"]?.int64)
     case "storage": self = .storage
     case "read-only": self = .readOnly
+    case "account-disabled": self = .accountDisabled
     default: self = .service
     }
   }

@@ -118,6 +118,11 @@ extension PairModel {
       return end(with: .denied, .tell(.denied), code: .denied, now: now)
     case .expired: return codeExpired(now: now)
     case .withdrawn: return codeWithdrawn(now: now)
+    case .trouble(let failure) where failure.trouble == .accountDisabled:
+      // The code stays usable, because the viewer may sign in with another account.
+      if view.isAccountDisabled { return [] }
+      view.isAccountDisabled = true
+      return [.tell(.error(failure))]
     case .trouble(let failure):
       let isNew = view.trouble.map { !$0.isSameKind(as: failure.trouble) } ?? true
       view.trouble = failure.trouble
@@ -140,6 +145,7 @@ extension PairModel {
     _ name: String?, _ provider: String?, _ event: PairEvent, endsAtOnce: Bool, now: Int64
   ) -> [PairEffect] {
     view.trouble = nil
+    view.isAccountDisabled = false
     uncover(.signedIn(name: name, provider: provider))
     renewAt = nil
     askAgainAt = nil

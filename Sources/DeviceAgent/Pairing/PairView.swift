@@ -64,6 +64,8 @@ enum PairingObstacle: Sendable, Equatable {
   case storage
   /// The disk is mounted read-only, so a sign-in could not be stored.
   case readOnly
+  /// An operator has disabled the account with which the box was signed in.
+  case accountDisabled
 }
 
 extension PairingObstacle {
@@ -131,6 +133,8 @@ struct PairView: Sendable, Equatable {
   var stage = PairStage.starting
   /// A problem that the screen shows in addition to the stage.
   var trouble: PairingObstacle?
+  /// Whether an operator has disabled the account with which the box was signed in.
+  var isAccountDisabled = false
   /// Whether the viewer can press keys.
   var hasKeys = true
   /// Whether the service has more than one provider, so that the viewer can choose.

@@ -39,6 +39,10 @@ extension PairScreen {
       panel.say(hint ?? "", importance: 2)
       if trouble.mendsItself { panel.say(texts[.offlineRetry], importance: 2) }
     }
+    if view.isAccountDisabled, view.stage.code == nil, !view.stage.isFailure {
+      panel.blocks.append(.gap)
+      panel.say(texts[.problemAccountDisabled], .warning, importance: 3)
+    }
     if let trouble = view.trouble, view.stage.code == nil, !view.stage.isFailure {
       panel.blocks.append(.gap)
       panel.say(sentence(about: trouble), .warning, importance: 3)
@@ -74,6 +78,9 @@ extension PairScreen {
     } else if case .connected = view.stage {
       panel.say(texts[.connected], .good, importance: 3)
       panel.say(texts[.compareCode], importance: 1)
+    } else if view.isAccountDisabled {
+      panel.say(texts[.problemAccountDisabled], .warning, importance: 3)
+      if code.needsSameNetwork { panel.say(texts[.sameNetwork], importance: 2) }
     } else {
       panel.say(texts[.waiting], importance: 2)
       if code.needsSameNetwork { panel.say(texts[.sameNetwork], importance: 2) }
@@ -112,6 +119,7 @@ extension PairScreen {
     case .service: texts[.problemService]
     case .storage: texts[.problemStorage]
     case .readOnly: texts[.problemReadOnly]
+    case .accountDisabled: texts[.problemAccountDisabled]
     }
   }
 }
@@ -133,7 +141,7 @@ extension PairingObstacle {
   var mendsItself: Bool {
     switch self {
     case .offline, .portal, .certificate, .busy, .service, .clock: true
-    case .refused, .foreignAddress, .storage, .readOnly: false
+    case .refused, .foreignAddress, .storage, .readOnly, .accountDisabled: false
     }
   }
 }

@@ -43,6 +43,7 @@ func englishWords(_ phrase: Phrase) -> String {
   case .problemService: "The service has a problem."
   case .problemStorage: "This device cannot store anything. Is its disk full?"
   case .problemReadOnly: "This device's disk is read-only, so nothing can be stored."
+  case .problemAccountDisabled: "The account was disabled. Ask your TV provider, or use another account."
   case .noRoomForCode: "Open this address on your phone."
   case .pictureElsewhere: "The QR code is drawn on the screen."
   case .pictureInFile: "The QR code is in {file}"

@@ -44,6 +44,7 @@ func italianWords(_ phrase: Phrase) -> String {
   case .problemService: "Il servizio ha un problema."
   case .problemStorage: "Questo dispositivo non riesce a salvare nulla. Il disco è pieno?"
   case .problemReadOnly: "Il disco di questo dispositivo è in sola lettura: non si salva nulla."
+  case .problemAccountDisabled: "L’account è disattivato. Chiedi al tuo fornitore TV o usa un altro account."
   case .noRoomForCode: "Apri questo indirizzo sul telefono."
   case .pictureElsewhere: "Il codice QR è disegnato sullo schermo."
   case .pictureInFile: "Il codice QR è in {file}"

@@ -43,6 +43,7 @@ func koreanWords(_ phrase: Phrase) -> String {
   case .problemService: "서비스에 문제가 있습니다."
   case .problemStorage: "이 기기에 저장할 수 없습니다. 디스크가 가득 찼는지 확인해 주세요."
   case .problemReadOnly: "이 기기의 디스크가 읽기 전용이어서 저장할 수 없습니다."
+  case .problemAccountDisabled: "계정이 비활성화되었습니다. 제공업체에 문의하거나 다른 계정을 사용해 주세요."
   case .noRoomForCode: "휴대폰에서 이 주소를 열어 주세요."
   case .pictureElsewhere: "QR 코드가 화면에 그려져 있습니다."
   case .pictureInFile: "QR 코드 파일: {file}"

@@ -40,6 +40,7 @@ enum Phrase: String, CaseIterable, Sendable {
   case certificateUntrusted, certificateOtherName, certificateExpired, certificateNotYetValid, certificateRefused
   case noAuthorities, handshakeFailed
   case problemBusy, problemBusyFor, problemService, problemStorage, problemReadOnly
+  case problemAccountDisabled
   case noRoomForCode, pictureElsewhere, pictureInFile
   case chooseProvider, search, noProvider, moreProviders
   case keyNew, keyProvider, keyQuit, keyChoose, keyTake, keyBack

@@ -43,6 +43,7 @@ func spanishWords(_ phrase: Phrase) -> String {
   case .problemService: "El servicio tiene un problema."
   case .problemStorage: "Este dispositivo no puede guardar nada. ¿Está lleno el disco?"
   case .problemReadOnly: "El disco de este dispositivo es de solo lectura: no se guarda nada."
+  case .problemAccountDisabled: "La cuenta está desactivada. Consulta a tu proveedor de TV o usa otra cuenta."
   case .noRoomForCode: "Abre esta dirección en el teléfono."
   case .pictureElsewhere: "El código QR está dibujado en la pantalla."
   case .pictureInFile: "El código QR está en {file}"

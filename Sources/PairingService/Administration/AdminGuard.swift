@@ -6,26 +6,49 @@ internal import RegentPairing
 internal import PairingStore
 internal import RegentPlatform
 
-/// Decides which local users may use the admin socket: root, the service's own user, and the members of one group.
-package struct AdminAccess: Sendable {
-  private let ownUser: UInt32
-  private let group: UInt32?
+/// A group of this machine whose members have a role on the admin socket.
+package struct AdminGroup: Sendable, Equatable {
+  package let role: AdminRole
+  package let name: String
+  package let id: UInt32
 
-  /// Lets root, the user `ownUser` (under which the service runs) and the members of `group` use the admin socket.
-  package init(ownUser: UInt32, group: UInt32?) {
-    self.ownUser = ownUser
-    self.group = group
-  }
-
-  /// Whether the client with these credentials may use the admin socket.
-  ///
-  /// The kernel reports the credentials.
-  package func admits(_ peer: HTTPServer.Credentials) -> Bool {
-    peer.user == 0 || peer.user == ownUser || group.map(peer.isMember) ?? false
+  package init(_ role: AdminRole, _ name: String, _ id: UInt32) {
+    self.role = role
+    self.name = name
+    self.id = id
   }
 }
 
-/// Checks for each request on the admin socket which user sent it, and converts errors to responses.
+/// Decides which local users may use the admin socket, and with which role.
+package struct AdminAccess: Sendable {
+  private let ownUser: UInt32
+  private let groups: [AdminGroup]
+
+  /// Gives the role `owner` to root and to the user `ownUser`, under which the service runs, and to the members of each
+  /// group its role.
+  package init(ownUser: UInt32, groups: [AdminGroup]) {
+    self.ownUser = ownUser
+    self.groups = groups
+  }
+
+  /// The role of the client with these credentials; nil if it may not use the admin socket.
+  ///
+  /// The kernel reports the credentials. A member of several groups has the highest of their roles.
+  package func role(of peer: HTTPServer.Credentials) -> AdminRole? {
+    if peer.user == 0 || peer.user == ownUser { return .owner }
+    return groups.filter { peer.isMember(of: $0.id) }.map(\.role).max()
+  }
+
+  /// What a user who lacks a role can do.
+  func hint(for role: AdminRole) -> String {
+    let able = groups.filter { $0.role >= role }.min { $0.role < $1.role }
+    guard let able else { return "use sudo; no group has the role \(role.rawValue): see configure.md" }
+    return "use sudo, or join the group \(able.name), which has the role \(able.role.rawValue): "
+      + "sudo usermod -aG \(shellQuoted(able.name)) $USER, then log in again"
+  }
+}
+
+/// Checks for each request on the admin socket which user sent it and whether the user has the needed role, and converts errors to responses.
 struct AdminGuard: Sendable {
   private let core: ServiceCore
   private let access: AdminAccess
@@ -36,11 +59,11 @@ struct AdminGuard: Sendable {
     self.access = access
   }
 
-  /// Runs an action outside the event loop and responds with its result.
-  func answer(_ request: Request, _ path: PathParameters, _ action: @escaping AdminAction)
-    -> Answer
-  {
-    guard let peer = peer(of: request) else { return .now(refused(request)) }
+  /// Runs an action outside the event loop and responds with its result, if the client has the needed role.
+  func answer(
+    _ request: Request, _ path: PathParameters, needs role: AdminRole, _ action: @escaping AdminAction
+  ) -> Answer {
+    guard let peer = peer(of: request, role) else { return .now(refused(request, role)) }
     return .later { [core, names] reply in
       Task {
         do throws(AdminError) {
@@ -55,14 +78,13 @@ struct AdminGuard: Sendable {
   }
 
   /// Responds at once, for responses that need neither the store nor time.
-  func admitted(_ request: Request, _ make: (HTTPServer.Credentials) -> Response) -> Answer {
-    guard let peer = peer(of: request) else { return .now(refused(request)) }
-    return .now(make(peer))
+  func admitted(_ request: Request, needs role: AdminRole, _ make: () -> Response) -> Answer {
+    .now(peer(of: request, role) == nil ? refused(request, role) : make())
   }
 
   /// The response to a request that matches no route of the admin socket.
   func refuse(_ request: Request, _ refusal: Refusal) -> Response {
-    guard peer(of: request) != nil else { return refused(request) }
+    guard peer(of: request, .viewer) != nil else { return refused(request, .viewer) }
     let error = AdminError(
       refusal.status == .notFound ? .notFound : .invalid,
       "the service does not know this request: \(refusal.status.reason)",
@@ -70,19 +92,32 @@ struct AdminGuard: Sendable {
     return Self.response(error, refusal.status)
   }
 
-  private func peer(of request: Request) -> HTTPServer.Credentials? {
-    request.peer.credentials.flatMap { access.admits($0) ? $0 : nil }
+  private func peer(of request: Request, _ needed: AdminRole) -> HTTPServer.Credentials? {
+    request.peer.credentials.flatMap { peer in
+      access.role(of: peer).flatMap { $0 >= needed ? peer : nil }
+    }
   }
 
-  private func refused(_ request: Request) -> Response {
-    let user = request.peer.credentials.map { "user \($0.user)" } ?? "a network peer"
+  private func refused(_ request: Request, _ needed: AdminRole) -> Response {
+    let peer = request.peer.credentials
+    let user = peer.map { "user \($0.user)" } ?? "a network peer"
+    guard let peer, let role = access.role(of: peer) else {
+      core.audit.note(
+        .service, "admin.refused", user, .refused, detail: "the user may not use the admin socket", once: true)
+      return Self.response(
+        AdminError(
+          .notAllowed,
+          "\(user) may not use the admin socket; only root, the service's user and members of its admin groups may",
+          hint: access.hint(for: .viewer)))
+    }
     core.audit.note(
-      .service, "admin.refused", user, .refused, detail: "the user may not use the admin socket", once: true)
+      .service, "admin.refused", user, .refused,
+      detail: "the user has the role \(role.rawValue); the call needs \(needed.rawValue)", once: true)
     return Self.response(
       AdminError(
         .notAllowed,
-        "\(user) may not use the admin socket; only root, the service's user and members of its admin group may",
-        hint: "use sudo, or join the group: sudo usermod -aG regent-admin $USER, then log in again"))
+        "this needs the role \(needed.rawValue), and \(user) has the role \(role.rawValue)",
+        hint: access.hint(for: needed)))
   }
 
   private static func response(_ error: AdminError, _ status: Status? = nil) -> Response {

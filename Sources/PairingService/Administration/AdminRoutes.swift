@@ -23,14 +23,21 @@ package struct AdminRoutes: Sendable {
   ///
   /// `metrics` returns the metrics in the Prometheus text format.
   package func handler(metrics: @escaping @Sendable () -> String) throws -> any Handler {
-    var routes = Routes()
-    var builder = AdminRouteBuilder(core: core, adminGuard: adminGuard, routes: routes)
+    try Router(routes(metrics)) { [adminGuard] request, refusal in adminGuard.refuse(request, refusal) }
+  }
+
+  /// The calls of the admin socket, such as `GET /v1/stats`.
+  package var calls: [String] { routes { "" }.mounted.map { "\($0.method.token) \($0.pattern)" } }
+
+  private func routes(_ metrics: @escaping @Sendable () -> String) -> Routes {
+    var builder = AdminRouteBuilder(core: core, adminGuard: adminGuard, routes: Routes())
     builder.mountRequestors()
     builder.mountProviders()
     builder.mountIntegrations()
     builder.mountAccounts()
     builder.mountManyAccounts()
     builder.mountEntitlements()
+    builder.mountTitleTest()
     builder.mountKeys()
     builder.mountStatements()
     builder.mountInvitations()
@@ -49,14 +56,15 @@ package struct AdminRoutes: Sendable {
     builder.mountNumbers()
     builder.mountNodes()
     builder.mountUpkeep(upkeep)
-    routes = builder.routes
+    var routes = builder.routes
+    let role = AdminRole.needed(for: .get, "/metrics")
     routes.get("/metrics") { [adminGuard] request, _ in
-      adminGuard.admitted(request) { _ in
+      adminGuard.admitted(request, needs: role) {
         Response(
           .ok, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(metrics().utf8))
       }
     }
-    return try Router(routes) { [adminGuard] request, refusal in adminGuard.refuse(request, refusal) }
+    return routes
   }
 }
 
@@ -67,8 +75,9 @@ struct AdminRouteBuilder {
   var routes: Routes
 
   mutating func on(_ method: Method, _ pattern: String, _ action: @escaping AdminAction) {
+    let role = AdminRole.needed(for: method, pattern)
     routes.on(method, pattern) { [adminGuard] request, path in
-      adminGuard.answer(request, path, action)
+      adminGuard.answer(request, path, needs: role, action)
     }
   }
 }

@@ -17,14 +17,14 @@ extension AdminRouteBuilder {
     on(.get, AdminPaths.one(AdminPaths.signIns, "{authentication}")) { call throws(AdminError) in
       let record = try await call.signInRecord()
       let names = try await stored { () throws(StoreError) in try await call.core.screenNames(of: [record]) }
-      return .document(try await call.withApps(record, call.signIn(record, name: names[record.authentication.id])))
+      return .document(try await call.detailed(record, call.signIn(record, name: names[record.authentication.id])))
     }
     on(.post, AdminPaths.act(AdminPaths.signIns, "{authentication}", "revoke")) {
       call throws(AdminError) in .document(try await call.revokeSignIn())
     }
     on(.get, AdminPaths.devices) { call throws(AdminError) in
       let device = try await call.device()
-      return .list(of: try await call.signIns(AuthenticationFilter(device: device), withApps: true))
+      return .list(of: try await call.signIns(AuthenticationFilter(device: device), isDetailed: true))
     }
     on(.patch, AdminPaths.devices) { call throws(AdminError) in
       try await call.renameDevice()
@@ -88,7 +88,7 @@ extension AdminCall {
 
   fileprivate func signIns(
     _ filter: AuthenticationFilter, after id: AuthenticationID? = nil,
-    limit: Int = AdminPaths.page, withApps: Bool = false
+    limit: Int = AdminPaths.page, isDetailed: Bool = false
   ) async throws(AdminError) -> [SignInEntry] {
     let (records, names) = try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
@@ -96,18 +96,32 @@ extension AdminCall {
       return (records, try await core.screenNames(of: records))
     }
     var signIns: [SignInEntry] = []
+    var accounts: [Viewer: Account] = [:]
     for record in records {
-      let one = signIn(record, name: names[record.authentication.id])
-      signIns.append(withApps ? try await self.withApps(record, one) : one)
+      var one = signIn(record, name: names[record.authentication.id])
+      if isDetailed {
+        one = try await detailed(record, one)
+      } else {
+        let viewer = record.authentication.viewer
+        if accounts[viewer] == nil { accounts[viewer] = try await account(of: viewer) }
+        one.refusal = obstacles(to: record, accounts[viewer]).first { $0.status == .bad }?.detail
+      }
+      signIns.append(one)
     }
     return signIns
   }
 
-  /// Adds to a box's entry in the list the apps that use its sign-in.
-  fileprivate func withApps(_ record: AuthenticationRecord, _ signIn: SignInEntry) async throws(AdminError)
+  /// Adds to the entry of a sign-in whether it may be used, and the apps that use it.
+  fileprivate func detailed(_ record: AuthenticationRecord, _ signIn: SignInEntry) async throws(AdminError)
     -> SignInEntry
   {
     var signIn = signIn
+    let findings = try await reasons(about: record, nil)
+    signIn.findings = findings
+    if let obstacle = findings.first(where: { $0.status == .bad }), obstacle.check != "rules" {
+      signIn.refusal = obstacle.detail
+      signIn.refusedSince = try await start(of: obstacle, for: record)
+    }
     signIn.apps = try await stored { () throws(StoreError) in
       try await core.apps(endingWith: [record], at: now).map(BoxEntry.App.init)
     }

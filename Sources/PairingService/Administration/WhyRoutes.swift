@@ -5,8 +5,7 @@ internal import PairingStore
 internal import RegentPairingWire
 internal import RegentPlatform
 
-// Explains why a box may or may not watch a title: the result of every check of the service, in the order in which it
-// checks.
+// Explains why a box may or may not watch: the result of every check of the service, in the order in which it checks.
 
 extension AdminRouteBuilder {
   mutating func mountWhy() {
@@ -18,13 +17,7 @@ extension AdminCall {
   /// Checks a box at each requestor where it is signed in, and a title when the query names one.
   fileprivate func reasons() async throws(AdminError) -> [Finding] {
     let device = try await device()
-    var resource: RequestedResource?
-    if let typed = try parameter("resource") {
-      guard let id = ResourceID(typed), let read = try? RequestedResource(reading: id) else {
-        throw AdminError(.invalid, "the title is not valid", hint: "use the title as the app requests it")
-      }
-      resource = read
-    }
+    let resource = try requestedResource()
     let records = try await stored { () throws(StoreError) in
       try await core.store.authentications(
         AuthenticationFilter(device: device), after: nil, limit: AdminPaths.page, at: now)
@@ -40,7 +33,8 @@ extension AdminCall {
     return findings
   }
 
-  private func reasons(about record: AuthenticationRecord, _ resource: RequestedResource?)
+  /// Checks one sign-in, and a title if one is given.
+  func reasons(about record: AuthenticationRecord, _ resource: RequestedResource?)
     async throws(AdminError) -> [Finding]
   {
     let authentication = record.authentication
@@ -52,10 +46,8 @@ extension AdminCall {
         "at \(requestor) since \(Self.text(authentication.issued)), until \(Self.text(authentication.expires)); "
           + (used.map { "last call at \(Self.text($0))" } ?? "no call since the service started"))
     ]
-    findings += keyReasons(record)
     let account = try await account(of: viewer)
-    findings += accountReasons(viewer, account)
-    findings += integrationReasons(requestor, viewer.provider)
+    findings += obstacles(to: record, account)
     let standing: ValidSignIn?
     do throws(StoreError) {
       standing = try await core.store.standing(authentication.id, at: now)
@@ -74,7 +66,10 @@ extension AdminCall {
       signIn: standing, entitlements: core.provisioning.now.rules(of: viewer.provider).about(standing.account),
       profile: authentication.profile)
     guard let resource else { return findings + [ruleSummary(box)] }
-    findings.append(decision(about: resource, box))
+    findings.append(
+      decision(about: resource, box.provider.id, box.account, box.entitlements) { () throws(AuthorizationDenial) in
+        try box.decide(resource)
+      })
     let permit = try await stored { () throws(StoreError) in try await core.permit(resource.id, of: box) }
     if case .inForce(let permit) = permit {
       findings.append(
@@ -89,10 +84,55 @@ extension AdminCall {
     CivilDate.text(epochMilliseconds: instant.milliseconds, fraction: false)
   }
 
-  private func account(of viewer: Viewer) async throws(AdminError) -> Account? {
+  func account(of viewer: Viewer) async throws(AdminError) -> Account? {
     guard let name = viewer.account else { return nil }
     return try await stored { () throws(StoreError) in try await core.store.account(viewer.provider, name) }
   }
+
+  /// The checks of a sign-in for which the service needs no title: key pair, account and integration.
+  func obstacles(to record: AuthenticationRecord, _ account: Account?) -> [Finding] {
+    let viewer = record.authentication.viewer
+    return keyReasons(record) + accountReasons(viewer, account)
+      + integrationReasons(record.authentication.requestor, viewer.provider)
+  }
+
+  /// When an obstacle began, if one of the newest audit lines says it.
+  func start(of obstacle: Finding, for record: AuthenticationRecord) async throws(AdminError) -> Instant? {
+    let viewer = record.authentication.viewer
+    let subject: String
+    /// The actions that cause the obstacle, each with a part of its detail.
+    let causes: [(action: String, detail: String)]
+    switch obstacle.check {
+    case "key pair": (subject, causes) = (record.about.owner ?? "", [("key.revoke", "")])
+    case "account":
+      guard let name = viewer.account else { return nil }
+      subject = RecordTitle.account(viewer.provider, name).name
+      causes = [("account.set", "disabled=on"), ("account.remove", "")]
+    case "integration":
+      subject = RecordTitle.integration(record.authentication.requestor, viewer.provider).name
+      causes = [("integration.set", "enabled=off"), ("integration.remove", "")]
+    default: return nil
+    }
+    return try await stored { () throws(StoreError) in
+      var end = try await core.store.newestAuditNumber()
+      for _ in 0..<Self.mostAuditPages where end > 0 {
+        let start = max(0, end - Int64(AdminPaths.page))
+        let lines = try await core.store.audit(after: start, limit: Int(end - start))
+        let line = lines.last { line in
+          line.entry.outcome == .done && line.entry.subject == subject
+            && causes.contains {
+              line.entry.action == $0.action && ($0.detail.isEmpty || line.entry.detail.contains($0.detail))
+            }
+        }
+        if let line { return line.entry.at }
+        end = start
+      }
+      return nil
+    }
+  }
+
+  /// The number of pages of the audit log that are searched for the start of an obstacle.
+  private static let mostAuditPages = 10
 
   private func keyReasons(_ record: AuthenticationRecord) -> [Finding] {
     let requestor = record.authentication.requestor
@@ -109,7 +149,7 @@ extension AdminCall {
     ]
   }
 
-  private func accountReasons(_ viewer: Viewer, _ account: Account?) -> [Finding] {
+  func accountReasons(_ viewer: Viewer, _ account: Account?) -> [Finding] {
     guard let name = viewer.account else { return [Finding("account", .good, "a guest of \(viewer.provider)")] }
     guard let account else {
       return [
@@ -129,7 +169,7 @@ extension AdminCall {
     ]
   }
 
-  private func integrationReasons(_ requestor: RequestorID, _ provider: ProviderID) -> [Finding] {
+  func integrationReasons(_ requestor: RequestorID, _ provider: ProviderID) -> [Finding] {
     func found(_ status: Finding.Status, _ detail: String, fix: String? = nil) -> [Finding] {
       [Finding("integration", status, "\(requestor) with \(provider) \(detail)", fix: fix)]
     }
@@ -143,56 +183,5 @@ extension AdminCall {
     return found(
       degradation == .authorizeNobody ? .bad : .warning, "is degraded: \(degradation.rawValue)",
       fix: "regentctl integrate \(requestor) \(provider) --degrade off")
-  }
-
-  /// Says whether any entitlement rule or channel list could allow the box a title.
-  private func ruleSummary(_ box: SignedInDevice) -> Finding {
-    let rules = box.entitlements.filter { $0.effect == .allow }
-    let channels = box.account?.attributes.channels ?? []
-    guard rules.isEmpty, channels.isEmpty, box.pass == nil else {
-      return Finding(
-        "rules", .good,
-        "\(rules.count) allow rules and \(channels.count) channels; add a title to see which one decides")
-    }
-    return Finding(
-      "rules", .bad, "no rule allows anything for this viewer, and the account has no channel",
-      fix: "regentctl entitle add \(box.provider.id) --allow '*'")
-  }
-
-  private func decision(about resource: RequestedResource, _ box: SignedInDevice) -> Finding {
-    let (provider, account) = (box.provider.id, box.account)
-    let rule = box.entitlements.deciding(about: resource.name, for: account?.name, in: account?.household)
-    let title = CleanText.line(resource.name, longest: 128) ?? "the title"
-    func found(_ status: Finding.Status, _ detail: String, fix: String? = nil) -> Finding {
-      Finding("title", status, detail, fix: fix)
-    }
-    // Operators copy these commands into a root shell, and a viewer or a provider's file may have chosen the names.
-    let allow =
-      "regentctl entitle add \(provider) --allow \(shellQuoted(title))"
-      + (account.map { " --account \(shellQuoted($0.name.text))" } ?? "")
-    do throws(AuthorizationDenial) {
-      switch try box.decide(resource) {
-      case .entitlement: return found(.good, "rule \(rule?.id.text ?? "") allows \(rule?.pattern.text ?? "")")
-      case .lineUp: return found(.good, "the account has the channel \(title)")
-      case .temporaryPass: return found(.good, "a temporary pass opens every title")
-      case .degradation: return found(.good, "everything may be watched while the integration is degraded")
-      }
-    } catch {
-      switch error {
-      case .degradation: return found(.bad, "nothing may be watched while the integration is degraded")
-      case .parentalControls:
-        return found(
-          .bad, "its rating is above the account's limit",
-          fix: "regentctl account set \(provider) \(account.map { shellQuoted($0.name.text) } ?? "NAME") "
-            + "--rating SCHEME=VALUE")
-      case .provider:
-        guard let rule else {
-          return found(.bad, "no rule matches \(title), and the account has no channel of that name", fix: allow)
-        }
-        return found(
-          .bad, "rule \(rule.id) denies \(rule.pattern.text)",
-          fix: "run regentctl entitle remove \(rule.id), or \(allow)")
-      }
-    }
   }
 }

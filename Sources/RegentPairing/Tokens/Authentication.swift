@@ -151,6 +151,7 @@ extension AuthenticationRefusal: CustomStringConvertible {
   public var description: String {
     switch self {
     case .expired: "the sign-in has expired: sign in again"
+    // Part of the protocol: boxes compare this text.
     case .accountDisabled: "the account is disabled at the provider: signing in again will not help"
     // The sign-in may have had no account. Then it ended with the temporary pass, or with the degradation: an
     // operator's order to sign in every viewer while the provider was out of order.

@@ -1,3 +1,5 @@
+import RegentPairing
+
 /// An error response: in the generic form, or in the enhanced form for requestors that have turned it on.
 public struct ErrorDocument: WireDocument, Hashable {
   public static let root = XMLRoot("error")
@@ -101,6 +103,10 @@ public enum ErrorDetails {
   public static let denied = "denied"
   /// The registration code of the request has expired.
   public static let expired = "expired"
+  /// An operator has disabled the account with which the device is signed in.
+  ///
+  /// Only the device's own signed requests get this text. The sign-in continues when the account is enabled again.
+  public static let accountDisabled = AuthenticationRefusal.accountDisabled.description
   /// The `requestor_id` of a signed request is not the requestor of its key pair.
   public static let otherRequestor = "the key pair belongs to another requestor"
 }

@@ -16,6 +16,9 @@ enum DeviceNoun {
       verb(
         "list", "list boxes that are signed in",
         details: """
+          The state "refused" means that the box has a sign-in, and the service refuses its requests: the account is \
+          disabled or removed, the key pair revoked, or the integration off. "device show" says why and since when.
+
           --limit prints one page in the order of the sign-ins' ids, and the option that prints the next page. For \
           very long lists use --json --lines: it prints one JSON document per line while it reads.
           """,
@@ -89,13 +92,14 @@ enum DeviceNoun {
       list: call[limit] == nil ? all.inOrder(of: \.issued) : all, json: \.boxJSON,
       [
         Table.Column.id("ID"), Table.Column("NAME"), Table.Column("REQUESTOR"),
-        Table.Column("VIEWER"), Table.Column("LAST USED", .time),
+        Table.Column("VIEWER"), Table.Column("STATE"), Table.Column("LAST USED", .time),
         Table.Column("NETWORK"),
       ]
     ) {
       [
         $0.device, $0.givenName ?? $0.name ?? "-", $0.requestor.text,
-        shown($0.provider, $0.account), shown($0.lastUsed ?? $0.issued), $0.address ?? "-",
+        shown($0.provider, $0.account), $0.refusal == nil ? "signed in" : "refused",
+        shown($0.lastUsed ?? $0.issued), $0.address ?? "-",
       ]
     }
     if let next, !call.wantsJSON { call.console.note("there may be more; add --after \(next)") }
@@ -158,6 +162,9 @@ enum DeviceNoun {
     details([
       "id": signIn.device,
       "name": signIn.givenName ?? signIn.name,
+      "state": signIn.refusal.map { refusal in
+        "cannot play\(signIn.refusedSince.map { " since \(shown($0))" } ?? "") because \(refusal)"
+      } ?? "signed in",
       "device id": signIn.deviceID,
       "requestor": signIn.requestor.text,
       "viewer": shown(signIn.provider, signIn.account),
@@ -172,6 +179,7 @@ enum DeviceNoun {
       + (signIn.apps ?? []).flatMap {
         details(["its app": "\($0.name) for \($0.requestor), since \(shown($0.issued))"])
       }
+      + (signIn.findings ?? []).filter { $0.check != "sign-in" }.flatMap(UpkeepVerbs.lines)
   }
 
   /// The lines of `device show` about the data that the app sends.

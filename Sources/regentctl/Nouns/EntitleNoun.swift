@@ -41,25 +41,22 @@ enum EntitleNoun {
         }
       },
       verb(
-        "list", "list rules", inputs: [optionalProvider],
+        "list", "list rules, and the channels that accounts have", inputs: [optionalProvider],
         example: "entitle list cable"
       ) { call, admin in
         let one = call[optionalProvider]
-        var all: [Entitlement] = []
+        var all: [Row] = []
         for id in try await admin.providers(one) {
-          all += try await admin.entitlements(of: id)
+          all += try await admin.entitlements(of: id).map(Row.init)
+          all += try await admin.channels(of: id).map(Row.init)
         }
         call.show(
-          list: all, id: \.id.text,
+          list: all, json: \.json,
           (one == nil ? [Table.Column("PROVIDER", .name)] : []) + [
             Table.Column.id("ID"), Table.Column("RULE"), Table.Column("PATTERN"),
             Table.Column("FOR"), Table.Column("MESSAGE"),
           ]
-        ) { rule in
-          (one == nil ? [rule.provider.text] : []) + [
-            rule.id.text, effect(rule), rule.pattern.text, scope(rule), messageText(rule),
-          ]
-        }
+        ) { row in (one == nil ? row.cells : Array(row.cells.dropFirst())) }
       },
       verb("show", "show a rule", inputs: [id], example: "entitle show 4f2a9c01") { call, admin in
         let rule = try await admin.entitlement(call[id])
@@ -70,6 +67,21 @@ enum EntitleNoun {
             "pattern": rule.pattern.text, "for": scope(rule), "message": messageText(rule),
           ]))
       },
+      verb(
+        "test", "say whether an account may watch a title, and which rule or channel decides",
+        details: """
+          The title is tested as if a box of the account requested it. For one box, regentctl why checks also its \
+          sign-in and key pair. The exit code is 1 if the account may not watch the title.
+          """,
+        inputs: [testedAccount, title, atProvider], example: "entitle test anna sport-1"
+      ) { call, admin in
+        let findings = try await admin.test(
+          call[title], for: call[testedAccount], at: try await provider(call, admin))
+        let obstacle = findings.first { $0.status == .bad }
+        let answer = obstacle.map { "may not watch \(call[title]): \($0.detail)" } ?? "may watch \(call[title])"
+        call.show(.array(findings.map(\.json)), lines: findings.flatMap(UpkeepVerbs.lines) + [answer])
+        if obstacle != nil { throw QuietExit(.failed) }
+      },
       verb("remove", "remove a rule", inputs: [id], example: "entitle remove 4f2a9c") {
         call, admin in
         let rule = try await admin.remove(call[id])
@@ -77,6 +89,58 @@ enum EntitleNoun {
       },
     ])
 
+  /// A line of `entitle list`: a rule, or a channel of accounts.
+  private struct Row {
+    let json: JSONValue
+    /// The cells of the line, the provider first.
+    let cells: [String]
+
+    init(_ rule: Entitlement) {
+      json = rule.json(under: rule.id.text)
+      cells = [
+        rule.provider.text, rule.id.text, effect(rule), rule.pattern.text, scope(rule), messageText(rule),
+      ]
+    }
+
+    init(_ channel: ChannelEntry) {
+      json = channel.json
+      let whose = channel.account.map { "account \($0)" } ?? counted(channel.accounts, "account")
+      cells = [channel.provider.text, "-", "channel", channel.channel, whose, "-"]
+    }
+  }
+
+  /// The provider of the tested account: the given one, or the only one that has an account of this name.
+  private static func provider(_ call: Invocation, _ admin: AdminClient) async throws -> ProviderID {
+    if let one = call[atProvider] { return one }
+    var found: [ProviderID] = []
+    for provider in try await admin.providers() where provider.hasAccounts {
+      do throws(AdminError) {
+        _ = try await admin.account(provider.id, call[testedAccount])
+        found.append(provider.id)
+      } catch {
+        guard error.code == .notFound else { throw error }
+      }
+    }
+    guard let first = found.first else {
+      throw AdminError(
+        .notFound, "no provider has an account \(call[testedAccount])",
+        hint: "list the accounts: regentctl account list PROVIDER")
+    }
+    guard found.count == 1 else {
+      throw CommandError.usage(
+        "several providers have an account \(call[testedAccount]): \(found.map(\.text).joined(separator: ", "))",
+        hint: "add --provider \(first)")
+    }
+    return first
+  }
+
+  private static let testedAccount = Input.argument(
+    "ACCOUNT", identifier("NAME", Names.Account.self), "the account's name"
+  ).completedByAccounts { $0[atProvider] }
+  private static let title = Input.argument("TITLE", .text("TITLE"), "the title as the app requests it")
+  private static let atProvider = Input.option(
+    "provider", identifier("ID", Names.Provider.self), "the account's provider, if several have the name"
+  ).completedByProviders()
   private static let provider = Input.argument(
     "PROVIDER", identifier("ID", Names.Provider.self), "the provider's id"
   ).completedByProviders()
