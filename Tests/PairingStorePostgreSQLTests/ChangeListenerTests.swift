@@ -319,6 +319,7 @@ struct NewsTests {
       let next = try await other.changes(after: page.position, waiting: .zero)
       #expect(next.nonces == [nonces[1]])
       // The counter may also go back. Then the store reads once more from the beginning.
+      try place.connect().run("UPDATE nonce SET n = 1", by: serverDeadline)
       try place.connect().run("UPDATE nonce_count SET n = 1", by: serverDeadline)
       let lost = try await other.changes(after: next.position, waiting: .zero)
       let again = try await other.changes(after: lost.position, waiting: .zero)

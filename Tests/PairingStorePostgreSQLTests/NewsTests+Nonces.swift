@@ -86,4 +86,45 @@ extension NewsTests {
       #expect(pages == 3 && marks == Set(1...2500))
     }
   }
+
+  /// These tables are not signed: an attacker who may write there can store any number.
+  @Test func `forged numbers of nonces stop neither the clean-up nor the sharing, and delete no other nonce`()
+    async throws
+  {
+    try await withTwo { place, one, other in
+      let operating = try place.connect()
+      let key = try #require(PublicKey("key"))
+      var position = try await other.endOfChanges()
+      /// Shares a nonce and returns the marks of the nonces that the other store then receives.
+      func shared(_ mark: UInt64) async throws -> Set<UInt64> {
+        try await one.share([UsedNonce(key: key, second: 7, mark: mark)])
+        var marks: Set<UInt64> = []
+        try await eventually("the other store to receive the nonce") {
+          let page = try await other.changes(after: position, waiting: .seconds(10))
+          position = page.position
+          marks.formUnion(page.nonces.map(\.mark))
+          return marks.contains(mark) ? true : nil
+        }
+        return marks
+      }
+      func cleanUp() async throws -> Int64? {
+        let node = try #require(NodeID("one"))
+        #expect(try await one.take(.upkeep, as: node, for: .seconds(30), at: Instant(milliseconds: 0)))
+        return try operating.run("SELECT count(*) FROM nonce", by: serverDeadline).first?.integer(0)
+      }
+      #expect(try await shared(1) == [1])
+      for (mark, forged) in [(2, Int64.min), (3, .max)] as [(UInt64, Int64)] {
+        try operating.run(
+          "INSERT INTO nonce (n, lane, used, guesses) VALUES (\(forged), 1, 'key 7/00000000000000ff', '')",
+          by: serverDeadline)
+        #expect(try await shared(mark) == [mark], "a row with the number \(forged)")
+        #expect(try await cleanUp() == Int64(mark), "a row with the number \(forged)")
+      }
+      for (mark, forged) in [(4, Int64.min), (5, .max), (6, .max - 1)] as [(UInt64, Int64)] {
+        try operating.run("UPDATE nonce_count SET n = \(forged)", by: serverDeadline)
+        #expect(try await cleanUp() == Int64(mark) - 1, "a counter of \(forged)")
+        #expect(try await shared(mark).contains(mark), "a counter of \(forged)")
+      }
+    }
+  }
 }

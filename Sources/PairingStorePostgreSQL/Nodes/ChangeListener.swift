@@ -124,7 +124,9 @@ final class ChangeListener: @unchecked Sendable {
         rest(until: lookedAt + Self.leastPause, queue)
         let page = try read(connection, after: position)
         rings = (0, 0)
-        guard page.isNothing, Clocks.monotonicNanoseconds() < request.ends, !isEnding() else { return page }
+        guard page.isNothing, !page.hasMore, Clocks.monotonicNanoseconds() < request.ends, !isEnding() else {
+          return page
+        }
         position = page.position
       }
       mayWait = false
@@ -221,7 +223,8 @@ final class ChangeListener: @unchecked Sendable {
       CASE WHEN isfinite(k.at) THEN CAST(extract(epoch FROM now() - k.at) * 1000 AS BIGINT)
         WHEN k.n IS NOT NULL THEN CAST(\(Presence.memory) AS BIGINT) END
       FROM nonce_count c LEFT JOIN LATERAL (
-        SELECT n, used, guesses, at FROM nonce WHERE n > \(position.nonce) AND lane <> \(lane) ORDER BY n LIMIT \(Self.page)
+        SELECT n, used, guesses, at FROM nonce WHERE n > \(position.nonce) AND n <= c.n AND lane <> \(lane)
+        ORDER BY n LIMIT \(Self.page)
       ) k ON true WHERE c.id = 1 ORDER BY k.n
       """,
     ]
@@ -233,7 +236,8 @@ final class ChangeListener: @unchecked Sendable {
     // After a fail-over the new primary may lack changes that were read from the earlier one.
     let isSame = position.timeline == nil || position.timeline == link.timeline
     next.timeline = link.timeline
-    let hasMore = results.contains { $0.count == Self.page }
+    // A number that went back makes the nonces be read from the beginning, with the next query.
+    let hasMore = results.contains { $0.count == Self.page } || next.nonce < position.nonce
     if !hasMore { looked = (next, connection) }
     return ChangePage(changes, nonces, guesses, upTo: next, isWhole: isWhole && isSame, hasMore: hasMore)
   }

@@ -243,13 +243,15 @@ final class NodeAnnouncer: @unchecked Sendable {
     if hasWords {
       // The row of `nonce_count` is locked until the COMMIT, so numbers become visible in ascending order. A crash of
       // the server empties the table. Numbering then starts at the present time, which is higher than every earlier
-      // number.
+      // number. So does numbering after a number that no node has counted to.
       batch.append(
         """
         WITH next AS (
           INSERT INTO nonce_count (id, n)
           VALUES (1, CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT))
-          ON CONFLICT (id) DO UPDATE SET n = nonce_count.n + 1 RETURNING n)
+          ON CONFLICT (id) DO UPDATE SET n =
+            CASE WHEN \(part: NonceNumbers.isCredible("nonce_count.n")) THEN nonce_count.n + 1 ELSE EXCLUDED.n END
+          RETURNING n)
         INSERT INTO nonce (n, lane, used, guesses)
         SELECT n, CAST(\(lane) AS BIGINT), CAST(\(ChangeLog.text(of: nonces)) AS TEXT),
         CAST(\(ChangeLog.text(of: guesses)) AS TEXT) FROM next

@@ -1,6 +1,7 @@
 public import PairingStore
 public import RegentPairing
 import RegentPlatform
+import RegentSQL
 
 extension PostgreSQLStore {
   /// Whether other processes write to the store; always true, because other nodes may start at any time.
@@ -105,14 +106,26 @@ extension PostgreSQLStore {
   ///
   /// A nonce matters for at most ten minutes, because a request is accepted up to five minutes before and after its
   /// signing time. A node that paused for longer than 15 minutes reloads everything.
+  ///
+  /// The newest number comes from the counter, not from the rows. A forged row with a number above it would otherwise make
+  /// all other rows count as old, and one with the lowest number would make the subtraction overflow.
   private static func trim(_ context: borrowing WriteContext) throws {
-    for (table, most) in [("change", mostChanges), ("nonce", mostNonces)] {
+    let logs: [(table: String, newest: SQL, most: Int)] = [
+      ("change", "SELECT changes FROM cluster WHERE id = 1", mostChanges),
+      ("nonce", "SELECT n FROM nonce_count WHERE id = 1 AND \(part: NonceNumbers.isCredible("n"))", mostNonces),
+    ]
+    for (table, newest, most) in logs {
       try context.run(
         """
         DELETE FROM \(unsafeRawSQL: table) WHERE n IN (
           SELECT n FROM (SELECT n, at FROM \(unsafeRawSQL: table) ORDER BY n LIMIT \(trimmedAtOnce)) AS oldest
           WHERE at < now() - INTERVAL '15 minutes' OR \(part: Moments.isComing("at"))
-          OR n <= (SELECT max(n) FROM \(unsafeRawSQL: table)) - CAST(\(most) AS BIGINT))
+          OR n <= (\(part: newest)) - CAST(\(most) AS BIGINT))
+        """)
+      try context.run(
+        """
+        DELETE FROM \(unsafeRawSQL: table) WHERE n IN (
+          SELECT n FROM \(unsafeRawSQL: table) WHERE n > (\(part: newest)) LIMIT \(trimmedAtOnce))
         """)
     }
     try context.run(
