@@ -92,7 +92,7 @@ let package = Package(
     tool("RegentPairing"),
 
     // Layer 2: contracts.
-    tool("PairingStore", ["RegentPairing", "RegentEncodings"]),
+    tool("PairingStore", ["RegentPairing", "RegentCryptography", "RegentEncodings"]),
     tool("RegentPairingWire", ["RegentPairing", "RegentEncodings", "RegentJSON"]),
     tool(
       "RegentOAuth", ["RegentPairing", "RegentCryptography", "RegentEncodings", "RegentHTTPCodec", "RegentJSON"]),

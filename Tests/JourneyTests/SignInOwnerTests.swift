@@ -42,8 +42,71 @@ import Testing
     let (service, client) = try await signedIn()
     try await service.addKey("other-key")
     let pass = "/api/v1/authenticate/freepreview?deviceId=box-1&mso_id=\(Sample.pass)&domain_name=example.com"
-    #expect(try await service.call(client, "POST", pass, key: "other-key").status == 403)
+    #expect(try await service.call(client, "POST", pass, key: "other-key").status == 204)
+    #expect(try await service.call(client, "GET", authentication, key: "other-key").text.contains(Sample.pass))
+    #expect(try await service.call(client, "GET", authentication).text.contains(Sample.provider))
+  }
+
+  @Test func `an approval for another key pair with the device id leaves the first sign-in alone`() async throws {
+    for key in ["other-key", "box-of-another"] {
+      let (service, client) = try await signedIn()
+      try await service.addKey(key)
+      try await service.entitle()
+      let first = try await service.call(client, "GET", authentication).text
+      try await service.approve(try await service.code(client, by: key))
+      #expect(try await service.call(client, "GET", authentication, key: key).status == 200)
+      #expect(try await service.call(client, "GET", authentication).text == first)
+      for one in [Sample.publicKey, key] {
+        let authorized = try await service.call(
+          client, "GET", "/api/v1/authorize?deviceId=box-1&resource=news", key: one)
+        #expect(authorized.status == 200, "\(authorized.text)")
+      }
+      // Each signs out only itself, and may sign in again.
+      #expect(try await service.call(client, "DELETE", "/api/v1/logout?deviceId=box-1").status == 204)
+      #expect(try await service.call(client, "GET", authentication).status == 404)
+      #expect(try await service.call(client, "GET", authentication, key: key).status == 200)
+      try await service.approve(try await service.code(client))
+      #expect(try await service.call(client, "GET", authentication).status == 200)
+      #expect(try await service.call(client, "GET", authentication, key: key).status == 200)
+      #expect(try await service.call(client, "DELETE", "/api/v1/logout?deviceId=box-1", key: key).status == 204)
+      #expect(try await service.call(client, "GET", authentication, key: key).status == 404)
+      #expect(try await service.call(client, "GET", authentication).status == 200)
+    }
+  }
+
+  @Test func `a code of another key pair with the device id neither ends nor hides the pending code`() async throws {
+    let service = try await TestService()
+    let client = try service.client()
+    try await service.addKey("other-key")
+    let mine = try await service.code(client)
+    let foreign = try await service.code(client, by: "other-key")
+    for code in [mine, foreign] {
+      let record = try service.found(code)
+      #expect(service.core.codes.find(record)?.flow.state.isPending == true)
+    }
+    try await service.approve(mine)
+    #expect(try await service.call(client, "GET", authentication, key: "other-key").status == 404)
     #expect(try await service.call(client, "GET", authentication).status == 200)
+    let newer = try await service.code(client, by: "other-key")
+    #expect(service.core.codes.find(try service.found(foreign))?.flow.state == .withdrawn)
+    try await service.approve(newer)
+    #expect(try await service.call(client, "GET", authentication, key: "other-key").status == 200)
+    #expect(try await service.call(client, "GET", authentication).status == 200)
+  }
+
+  @Test func `a sign-in that is stored apart moves back when the device id is free, and leaves no second one`()
+    async throws
+  {
+    let (service, client) = try await signedIn()
+    try await service.addKey("other-key")
+    try await service.approve(try await service.code(client, by: "other-key"))
+    #expect(try await service.call(client, "DELETE", "/api/v1/logout?deviceId=box-1").status == 204)
+    try await service.approve(try await service.code(client, by: "other-key"))
+    let all = try await service.core.store.authentications(
+      AuthenticationFilter(), after: nil, limit: 9, at: service.core.clock.now)
+    #expect(all.count == 1)
+    #expect(try await service.call(client, "DELETE", "/api/v1/logout?deviceId=box-1", key: "other-key").status == 204)
+    #expect(try await service.call(client, "GET", authentication, key: "other-key").status == 404)
   }
 
   @Test func `only the key pair that made a code reads its match number and withdraws it`() async throws {
@@ -78,10 +141,7 @@ import Testing
     let client = try service.client()
     try await service.addKey("box-one")
     try await service.addKey("later-key")
-    let made = try await service.call(
-      client, "POST", "/reggie/v1/\(Sample.requestor)/regcode.json?deviceId=box-1", key: "box-one")
-    let code = try #require(made.text.firstMatch(of: /"code":"([A-Z]+)"/)?.output.1)
-    try await service.approve(String(code))
+    try await service.approve(try await service.code(client, by: "box-one"))
     #expect(try await service.call(client, "GET", authentication, key: "box-one").status == 200)
     try await service.set("box-one", to: .revoked)
     #expect(try await service.call(client, "GET", authentication, key: "later-key").status == 404)
@@ -108,6 +168,12 @@ extension TestService {
     let path = String(target.prefix { $0 != "?" })
     return try await client.send(
       TestRequest(method, target, headers: [try signature(method, path, publicKey: key)]))
+  }
+
+  fileprivate func code(_ client: any TestClient, by key: String) async throws -> String {
+    let made = try await call(
+      client, "POST", "/reggie/v1/\(Sample.requestor)/regcode.json?deviceId=box-1", key: key)
+    return String(try #require(made.text.firstMatch(of: /"code":"([A-Z]+)"/)?.output.1))
   }
 
   fileprivate func set(_ key: String, to state: KeyPair.State) async throws {

@@ -9,15 +9,20 @@ extension MemoryStore {
     guard let pair = records.keyPairs[record.rowKey], pair.requestor == record.requestor,
       pair.purpose == .rows, pair.state == .active
     else { throw .notFound(what: "row key") }
+    let pending = registrations.values.filter { $0.flow.settled(at: now).state.isPending }
+    let there = pending.filter { $0.requestor == record.requestor && $0.deviceHash == record.deviceHash }
+    let isLeft =
+      place(record.requestor, record.deviceHash, record.about, at: now) != record.deviceHash
+      || there.contains { record.about.leaves($0.about) { records.keyPairs[$0] } }
+    let record = isLeft ? record.separated : record
     let hasEarlierSignIn = authentications.values.contains {
       $0.authentication.requestor == record.requestor && $0.deviceHash == record.deviceHash
         && $0.authentication.isValid(at: now)
     }
     if registrations[record.id] == record {
-      return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
+      return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn, record: record)
     }
     guard registrations[record.id] == nil, !isTaken(record.code, at: now) else { throw .codeTaken }
-    let pending = registrations.values.filter { $0.flow.settled(at: now).state.isPending }
     let earlier = pending.filter {
       $0.requestor == record.requestor && $0.deviceHash == record.deviceHash
     }
@@ -30,7 +35,7 @@ extension MemoryStore {
     let withdrawn = earlier.sorted { $0.id < $1.id }.compactMap {
       try? apply(.withdraw(.newerCode), to: $0, at: now)
     }
-    return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn)
+    return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn, record: record)
   }
 
   private func isTaken(_ code: CodeHash, at now: Instant) -> Bool {
@@ -97,10 +102,10 @@ extension MemoryStore {
         throw .changedMeanwhile(what: "authentication")
       }
       guard hasClient(record) else { throw .refused(.withdrawn) }
+      let device = place(record.requestor, record.deviceHash, record.about, at: now)
       let context = context(
-        approval.viewer, record.requestor, rowKey: record.rowKey, device: record.deviceHash,
-        identity: nil)
-      authentication = try record.authentication(for: approval, in: context, at: now)
+        approval.viewer, record.requestor, rowKey: record.rowKey, device: device, identity: nil)
+      authentication = try record.authentication(for: approval, in: context, at: now).stored(under: device)
     }
     if let authentication { keep(authentication) }
     let moved = record.moved(to: step.flow)

@@ -23,10 +23,11 @@ extension MemoryStore {
     else { throw .exchange(.parent) }
     let decision = decision(parent.deviceHash, exchange.app, exchange.requestor)
     guard decision?.refuses(whatIsFrom: exchange.requestMade) != true else { throw .exchange(.permission) }
+    let device = place(exchange.requestor, exchange.deviceHash, exchange.about, at: now)
     let found = context(
-      parent.authentication.viewer, exchange.requestor, rowKey: exchange.rowKey, device: exchange.deviceHash,
-      identity: nil)
-    let signIn = try found.authentication(for: exchange, parent: parent, at: now)
+      parent.authentication.viewer, exchange.requestor, rowKey: exchange.rowKey, device: device, identity: nil)
+    var signIn = try found.authentication(for: exchange, parent: parent, at: now)
+    signIn.record = signIn.record.stored(under: device)
     usedRequests[exchange.request] = exchange.requestEnds
     if let there = regularSignInThatStands(beside: signIn.record, at: now) { return there }
     keep(signIn.record)

@@ -14,10 +14,16 @@ extension MemoryStore {
   private func signIn(_ requestor: RequestorID, _ device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     throws(StoreError) -> PickUp
   {
-    let record = authentications.values.first {
-      $0.authentication.requestor == requestor && $0.deviceHash == device
+    func stored(under hash: DeviceHash) -> AuthenticationRecord? {
+      authentications.values.first { $0.authentication.requestor == requestor && $0.deviceHash == hash }
     }
-    guard let record else { return .none }
+    let there = stored(under: device)
+    if let owner, !(there.map { owner.made($0.about) && $0.authentication.isValid(at: now) } ?? false),
+      let own = owner.separateHash(of: device).flatMap(stored(under:)), own.authentication.isValid(at: now)
+    {
+      return .inForce(try context(of: own).standing(own), delivery: nil)
+    }
+    guard let record = there else { return .none }
     guard owner?.owns(record.about) ?? true else {
       return record.authentication.isValid(at: now) ? .ofAnother(record.authentication.source) : .none
     }
@@ -64,6 +70,8 @@ extension MemoryStore {
     -> ValidSignIn
   {
     let authentication = record.authentication
+    let record = record.stored(
+      under: place(authentication.requestor, record.deviceHash, record.about, at: now))
     if authentication.source == .degraded, let there = try regularSignIn(of: record, at: now) {
       return there
     }
@@ -80,8 +88,9 @@ extension MemoryStore {
   public func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    endAuthentications {
-      $0.authentication.requestor == requestor && $0.deviceHash == device && owner?.owns($0.about) ?? true
+    let places = [device] + (owner?.separateHash(of: device).map { [$0] } ?? [])
+    return endAuthentications {
+      $0.authentication.requestor == requestor && places.contains($0.deviceHash) && owner?.owns($0.about) ?? true
     }
   }
 

@@ -179,11 +179,23 @@ extension MemoryStore {
   /// Ends the grants that depend on a sign-in.
   func endGrants(of id: AuthenticationID) { grants = grants.filter { $0.value.authentication != id } }
 
-  /// Stores a new authentication, which replaces the device's earlier one at the requestor.
+  /// The hash under which a new sign-in is stored: the device's, or its owner's separate one while another owner has
+  /// the device's.
+  func place(
+    _ requestor: RequestorID, _ device: DeviceHash, _ about: DeviceDescription, at now: Instant
+  ) -> DeviceHash {
+    let isLeft = authentications.values.contains {
+      $0.authentication.requestor == requestor && $0.deviceHash == device && $0.authentication.isValid(at: now)
+        && about.leaves($0.about) { records.keyPairs[$0] }
+    }
+    return isLeft ? about.owner.map(device.separate(for:)) ?? device : device
+  }
+
+  /// Stores a new authentication, which replaces its owner's earlier one of the device at the requestor.
   func keep(_ record: AuthenticationRecord) {
+    let places = [record.deviceHash] + (record.about.owner.map { [record.deviceHash.separate(for: $0)] } ?? [])
     _ = endAuthentications {
-      $0.authentication.requestor == record.authentication.requestor
-        && $0.deviceHash == record.deviceHash
+      $0.authentication.requestor == record.authentication.requestor && places.contains($0.deviceHash)
     }
     authentications[record.authentication.id] = record
     changed(.signIn(record.authentication.requestor, record.deviceHash))

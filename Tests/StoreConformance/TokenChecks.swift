@@ -155,6 +155,47 @@ extension StoreConformance {
       try expect(earlier.signIn?.record == ofEarlierVersion, "a row without an owner is \(earlier)")
       try expect(try await signOut(owner) == [signedIn], "its owner did not end it")
     },
+    ConformanceCheck("two owners with one device id have a code and a sign-in each") { stage in
+      let codes = try ["pair-a", "pair-b"].enumerated().map { try stage.registration($0 + 1, owner: $1) }
+      for code in codes {
+        let reservation = try await stage.store.reserve(code, within: LiveCodeLimits(9), at: stage.at(0))
+        try expect(reservation.withdrawn.isEmpty, "withdrew \(reservation.withdrawn)")
+        let again = try await stage.store.reserve(code, within: LiveCodeLimits(9), at: stage.at(0))
+        try expect(again.record == reservation.record, "a repeated request stored \(again.record)")
+      }
+      var signIns: [AuthenticationRecord] = []
+      for (number, code) in codes.enumerated() {
+        let session = try await stage.session(number, as: stage.ann)
+        _ = try await stage.store.claim(code.id, by: session, at: stage.at(1))
+        let result = try await stage.store.approve(
+          code.id, try stage.yes(session, as: number), audit: nil, at: stage.at(2))
+        signIns.append(try found(result.authentication, "authentication"))
+      }
+      for (name, signIn) in zip(["pair-a", "pair-b"], signIns) {
+        let owner = SignInOwner(try ConformanceFixture.name(name), among: [:])
+        for awaitsDelivery in [true, false] {
+          let got = try await stage.store.pickUp(
+            requestor: stage.requestor, device: stage.hash(1001), of: owner, awaitsDelivery: awaitsDelivery,
+            at: stage.at(3))
+          try expect(got.signIn?.record == signIn, "\(name) got \(got)")
+        }
+        let ended = try await stage.store.signOut(
+          requestor: stage.requestor, device: stage.hash(1001), of: owner, at: stage.at(4))
+        try expect(ended == [signIn], "\(name) ended \(ended)")
+      }
+    },
+    ConformanceCheck("the sign-in of a revoked key pair gives way to another owner's") { stage in
+      let pair: PublicKey = try ConformanceFixture.name("pair-a")
+      try await stage.store.add(
+        KeyPair(
+          publicKey: pair, requestor: stage.requestor, purpose: .calls, secret: StoredSecret([1]),
+          created: stage.at(0)), audit: nil, at: stage.at(0))
+      let first = try await stage.signedIn(1, owner: "pair-a")
+      _ = try await stage.store.setState(of: pair, to: .revoked, audit: nil, at: stage.at(3))
+      let second = try await stage.signedIn(2, owner: "pair-b")
+      try expect(second.deviceHash == first.deviceHash, "the second is stored apart")
+      try expect(try await stage.allAuthentications() == [second], "the first is left")
+    },
     ConformanceCheck("signing out ends the device's sign-in and no other") {
       stage in
       let mine = try await stage.signedIn(1)

@@ -41,8 +41,8 @@ package struct AuthenticationRoutes: Sendable {
       throw refusal(.pending, place)
     }
     let question = try DeviceQuestion(call, device, place)
-    guard let known = core.codes.latest(of: device.hash, at: call.requestor.id),
-      known.hasEarlierSignIn != true, question.owner.owns(known.record.about),
+    guard let known = core.codes.latest(of: device.hash, at: call.requestor.id, by: question.owner),
+      known.hasEarlierSignIn != true,
       case .pending = DeviceAnswer(known.record.flow, at: call.now), openProvider(question) == nil
     else { return .decide { try await decide(call, question, after) } }
     if known.hasEarlierSignIn == false {
@@ -58,8 +58,8 @@ package struct AuthenticationRoutes: Sendable {
   /// If the device has no sign-in and its code is pending, it may get a long poll.
   private func decide(_ call: V1Call, _ question: DeviceQuestion, _ after: Int?) async throws -> V1Decision {
     if let reply = try await foundAfterLook(question) { return .reply(reply) }
-    guard let known = core.codes.latest(of: question.device.hash, at: question.requestor),
-      question.owner.owns(known.record.about), case .pending = DeviceAnswer(known.record.flow, at: core.clock.now)
+    guard let known = core.codes.latest(of: question.device.hash, at: question.requestor, by: question.owner),
+      case .pending = DeviceAnswer(known.record.flow, at: core.clock.now)
     else { throw refusal(ofLatest: question) }
     return .wait(try pending(call, question, known.record.id, known.record.flow, after))
   }
@@ -68,16 +68,17 @@ package struct AuthenticationRoutes: Sendable {
   private func hasNothingYet(_ call: V1Call, _ device: CallDevice, at now: Instant)
     throws(CallError) -> Bool
   {
-    guard core.codes.waits(device.hash, at: call.requestor.id, now) else { return false }
+    guard core.codes.waits(device.hash, at: call.requestor.id, by: call.owner, now) else { return false }
     return try core.openProvider(call, device.hash) == nil
   }
 
   private func hasNothingYet(_ question: DeviceQuestion, at now: Instant) -> Bool {
-    core.codes.waits(question.device.hash, at: question.requestor, now) && openProvider(question) == nil
+    core.codes.waits(question.device.hash, at: question.requestor, by: question.owner, now)
+      && openProvider(question) == nil
   }
 
   private func openProvider(_ question: DeviceQuestion) -> ProvisioningSnapshot.Choice? {
-    core.openProvider(named: question.named, question.device.hash, at: question.requestor)
+    core.openProvider(named: question.named, question.device.hash, by: question.owner, at: question.requestor)
   }
 
   /// Throws "pending", or returns the terms of a long poll when the client sent `Prefer: wait`.
@@ -116,12 +117,14 @@ package struct AuthenticationRoutes: Sendable {
   private func foundAfterLook(_ question: DeviceQuestion) async throws -> V1Reply? {
     let signIns = core.codes.signIns
     if let reply = try await found(question) { return reply }
-    let isLearned = try await core.codeLooks.look(at: question.device.hash, of: question.requestor)
-    let code = core.codes.latest(of: question.device.hash, at: question.requestor)
+    let isLearned = try await core.codeLooks.look(
+      at: question.device.hash, of: question.requestor, by: question.owner)
+    let code = core.codes.latest(of: question.device.hash, at: question.requestor, by: question.owner)
     if isLearned, code?.record.flow.state.isPending == true {
       // The "no" of the store could not be noted with a code, because memory has no code of this device. It is noted
       // now, so that the next poll need not ask the store.
-      core.signInTransitions.noteNone(of: question.device.hash, at: question.requestor, asOf: signIns)
+      core.signInTransitions.noteNone(
+        of: code?.record.deviceHash ?? question.device.hash, at: question.requestor, asOf: signIns)
     }
     return code?.record.flow.state.status == .approved ? try await found(question) : nil
   }
@@ -137,7 +140,6 @@ package struct AuthenticationRoutes: Sendable {
       throw notInForce(refusal, question.place)
     }
     if let signIn = pickUp.signIn { return reply(signIn.record, to: question) }
-    if case .ofAnother = pickUp { return nil }
     if let open = openProvider(question) {
       let signIn = try await core.signIn(try question.newcomer(core.codes), at: open, .degraded)
       return reply(signIn.record, to: question)
@@ -160,9 +162,8 @@ package struct AuthenticationRoutes: Sendable {
   /// While the service remembers the device's last code, the error says how that code ended. After that, it is "not
   /// found".
   private func refusal(ofLatest question: DeviceQuestion) -> CallError {
-    let record = core.codes.latest(of: question.device.hash, at: question.requestor)?.record
-    let flow = record.flatMap { question.owner.owns($0.about) ? $0.flow : nil }
-    return refusal(flow.map { DeviceAnswer($0, at: core.clock.now) } ?? .unknown, question.place)
+    let record = core.codes.latest(of: question.device.hash, at: question.requestor, by: question.owner)?.record
+    return refusal(record.map { DeviceAnswer($0.flow, at: core.clock.now) } ?? .unknown, question.place)
   }
 
   private func notInForce(_ refusal: AuthenticationRefusal, _ place: Waiters.Resource) -> CallError {

@@ -18,20 +18,22 @@ extension ServiceCore {
     // This table is checked first, before the parameter is parsed: each poll gets here, and the table is nearly always
     // empty.
     guard provisioning.now.openProviders[call.requestor.id] != nil else { return nil }
-    return openProvider(named: try call.namedProvider(), device, at: call.requestor.id)
+    return openProvider(named: try call.namedProvider(), device, by: call.owner, at: call.requestor.id)
   }
 
   /// The provider that currently signs every viewer in (degradation), for a poll whose request was freed.
-  package func openProvider(named: ProviderID?, _ device: DeviceHash, at requestor: RequestorID)
-    -> ProvisioningSnapshot.Choice?
-  {
+  package func openProvider(
+    named: ProviderID?, _ device: DeviceHash, by owner: SignInOwner, at requestor: RequestorID
+  ) -> ProvisioningSnapshot.Choice? {
     guard let open = provisioning.now.openProviders[requestor] else { return nil }
-    let named = named ?? pendingChoice(of: device, at: requestor)
+    let named = named ?? pendingChoice(of: device, by: owner, at: requestor)
     return open.first { $0.provider.id == named }
   }
 
-  private func pendingChoice(of device: DeviceHash, at requestor: RequestorID) -> ProviderID? {
-    guard let record = codes.latest(of: device, at: requestor)?.record,
+  private func pendingChoice(
+    of device: DeviceHash, by owner: SignInOwner, at requestor: RequestorID
+  ) -> ProviderID? {
+    guard let record = codes.latest(of: device, at: requestor, by: owner)?.record,
       case .pending = DeviceAnswer(record.flow, at: clock.now)
     else { return nil }
     return record.preselected

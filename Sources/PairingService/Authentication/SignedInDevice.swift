@@ -47,7 +47,6 @@ extension ServiceCore {
     let profile = try call.profile()
     let pickUp = try await pickUp(call, device, for: need)
     if let signIn = pickUp.signIn { return viewer(of: signIn, profile) }
-    if case .ofAnother = pickUp { throw need.missing }
     guard let open = try openProvider(call, device.hash) else {
       guard case .expired(let past) = pickUp else { throw need.missing }
       throw past.authentication.source == .temporary ? need.passEnded : need.refused(.expired)

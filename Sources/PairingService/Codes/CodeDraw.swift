@@ -17,8 +17,7 @@ extension ServiceCore {
       do throws(StoreError) {
         let limits = LiveCodeLimits(
           options.limits.liveCodes, among: provisioning.now.records.requestors.count)
-        try await codeTransitions.offer(record, within: limits)
-        return (code, record)
+        return (code, try await codeTransitions.offer(record, within: limits))
       } catch {
         guard error == .codeTaken, tries > 1 else { throw error }
         tries -= 1

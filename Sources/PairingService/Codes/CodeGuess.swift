@@ -5,7 +5,7 @@ internal import HTTPServer
 /// The data that must be read from the store before a request that names a code can be answered.
 enum StoreLookup: Sendable {
   case code(CodeHash)
-  case device(DeviceHash, RequestorID)
+  case device(DeviceHash, RequestorID, SignInOwner)
 }
 
 extension ServiceCore {
@@ -49,7 +49,7 @@ extension ServiceCore {
       return .code(hash)
     } catch {
       guard let device = call.deviceIfNamed else { throw error }
-      return .device(device.hash, call.requestor.id)
+      return .device(device.hash, call.requestor.id, call.owner)
     }
   }
 
@@ -57,7 +57,8 @@ extension ServiceCore {
   func perform(_ lookup: StoreLookup) async throws(StoreError) {
     switch lookup {
     case .code(let hash): try await codeLooks.look(at: hash)
-    case .device(let device, let requestor): try await codeLooks.look(at: device, of: requestor)
+    case .device(let device, let requestor, let owner):
+      try await codeLooks.look(at: device, of: requestor, by: owner)
     }
   }
 

@@ -45,7 +45,8 @@ extension V1Call {
   ///
   /// A client that knows that device's id could replace the code anyway.
   package func isOwner(of record: RegistrationRecord) -> Bool {
-    deviceIfNamed?.hash == record.deviceHash && owner.owns(record.about)
+    guard let device = deviceIfNamed?.hash, owner.owns(record.about) else { return false }
+    return device == record.deviceHash || record.about.owner.map(device.separate(for:)) == record.deviceHash
   }
 
   /// The owner (key pair, application or client) of codes and sign-ins that this request creates.

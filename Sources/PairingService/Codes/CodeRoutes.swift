@@ -62,7 +62,7 @@ package struct CodeRoutes: Sendable {
   /// replacements.
   private func takeRoom(for device: CallDevice, _ call: V1Call) throws(CallError) {
     let requestor = call.requestor.id
-    let earlier = core.codes.latest(of: device.hash, at: requestor)?.record.flow
+    let earlier = core.codes.latest(of: device.hash, at: requestor, by: call.owner)?.record.flow
     let replaces = earlier?.settled(at: call.now).state.isPending ?? false
     try core.limits.take(
       replaces ? .replacement : .code, from: call.request.clientAddress, at: requestor)

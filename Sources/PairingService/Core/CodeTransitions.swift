@@ -29,15 +29,21 @@ package struct CodeTransitions: Sendable {
   }
 
   /// Stores a new code and withdraws the code that its device had before.
-  package func offer(_ record: RegistrationRecord, within limits: LiveCodeLimits) async throws(StoreError) {
+  ///
+  /// - Returns: the registration as stored; see ``SignInOwner``.
+  @discardableResult
+  package func offer(
+    _ record: RegistrationRecord, within limits: LiveCodeLimits
+  ) async throws(StoreError) -> RegistrationRecord {
     let signIns = codes.signIns
     let reservation = try await store.reserve(record, within: limits, at: clock.now)
     for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
-    codes.add(record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
+    codes.add(reservation.record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
     metrics.count(.codesStarted)
     // Deletes the codes that `LiveCodes` evicted. It is done here so that the clients that create many codes also pay
     // for the deletion. A failure is ignored, because the next new code tries again.
     try? await forgetGiven(atLeast: Self.manyGiven)
+    return reservation.record
   }
 
   /// Deletes from the store the codes that `LiveCodes` has evicted to limit its memory.

@@ -76,6 +76,20 @@ extension LiveCodes {
 }
 
 extension LiveCodes.Tables {
+  /// The newest code of a device that belongs to this owner; of any owner if `owner` is nil.
+  ///
+  /// It may be stored under the owner's separate hash (``SignInOwner``).
+  func newest(of device: DeviceHash, at requestor: RequestorID, by owner: SignInOwner?) -> LiveCodes.CachedCode? {
+    let known = latest[LiveCodes.DeviceKey(requestor: requestor, device: device)]?.known
+    guard let owner else { return known }
+    let own = known.flatMap { owner.owns($0.record.about) ? $0 : nil }
+    if let own, own.record.flow.state.isPending, owner.made(own.record.about) { return own }
+    guard let hash = owner.separateHash(of: device),
+      let separate = latest[LiveCodes.DeviceKey(requestor: requestor, device: hash)]?.known
+    else { return own }
+    return own.map { separate.record.takesThePlace(of: $0.record) } ?? true ? separate : own
+  }
+
   /// Adds a code, or replaces a known code by a later state of it.
   mutating func put(_ known: LiveCodes.CachedCode, _ clock: ServiceClock) {
     let record = known.record

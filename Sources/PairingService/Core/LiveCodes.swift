@@ -64,12 +64,17 @@ package final class LiveCodes: Sendable {
   /// Values to read before asking the store whether a device is signed in.
   ///
   /// They are ``signIns``, and whether the device's newest code is approved but not delivered.
-  func beforePickUp(of device: DeviceHash, at requestor: RequestorID)
-    -> (signIns: Int, awaitsDelivery: Bool)
+  ///
+  /// `place` is the hash under which the owner's newest code is stored; nil if memory has only another owner's code.
+  func beforePickUp(of device: DeviceHash, at requestor: RequestorID, by owner: SignInOwner?)
+    -> (signIns: Int, awaitsDelivery: Bool, place: DeviceHash?)
   {
     tables.withLock { tables in
-      let newest = tables.latest[DeviceKey(requestor: requestor, device: device)]?.known.record
-      return (tables.signIns, newest?.flow.state.status == .approved)
+      let newest = tables.newest(of: device, at: requestor, by: owner)?.record
+      let hasForeign = newest == nil && tables.latest[DeviceKey(requestor: requestor, device: device)] != nil
+      return (
+        tables.signIns, newest?.flow.state.status == .approved, newest?.deviceHash ?? (hasForeign ? nil : device)
+      )
     }
   }
 
@@ -165,21 +170,23 @@ package final class LiveCodes: Sendable {
     return tables.withLock { tables in tables.codes[id].map { tables.look(at: $0, now, clock.uptime) } }
   }
 
-  /// The newest code of a device in memory.
-  package func latest(of device: DeviceHash, at requestor: RequestorID) -> CachedCode? {
+  /// The newest code of a device in memory that belongs to this owner; of any owner if `owner` is nil.
+  package func latest(of device: DeviceHash, at requestor: RequestorID, by owner: SignInOwner? = nil) -> CachedCode? {
     let now = clock.now
     return tables.withLock { tables in
-      tables.latest[DeviceKey(requestor: requestor, device: device)].map {
-        tables.look(at: $0.known, now, clock.uptime)
-      }
+      tables.newest(of: device, at: requestor, by: owner).map { tables.look(at: $0, now, clock.uptime) }
     }
   }
 
   /// Whether a device's newest code is pending and the device has no earlier sign-in.
-  package func waits(_ device: DeviceHash, at requestor: RequestorID, _ now: Instant) -> Bool {
+  ///
+  /// A code of another owner does not count; a nil `owner` skips this check.
+  package func waits(
+    _ device: DeviceHash, at requestor: RequestorID, by owner: SignInOwner? = nil, _ now: Instant
+  ) -> Bool {
     tables.withLock { tables in
       guard let newest = tables.latest[DeviceKey(requestor: requestor, device: device)],
-        let end = newest.waitsUntil
+        let end = newest.waitsUntil, owner?.made(newest.known.record.about) ?? true
       else { return false }
       return now < end
     }

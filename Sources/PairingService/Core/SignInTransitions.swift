@@ -49,16 +49,16 @@ package struct SignInTransitions: Sendable {
   package func pickUp(_ device: DeviceHash, at requestor: RequestorID, of owner: SignInOwner?) async throws(StoreError)
     -> PickUp
   {
-    let before = codes.beforePickUp(of: device, at: requestor)
+    let before = codes.beforePickUp(of: device, at: requestor, by: owner)
     let pickUp = try await store.pickUp(
       requestor: requestor, device: device, of: owner, awaitsDelivery: before.awaitsDelivery, at: clock.now)
     switch pickUp {
     case .inForce(let signIn, let delivery):
       if let delivery { codeTransitions.settle(delivery, counting: .codesDelivered) }
       lastUses.note(signIn.authentication.id, at: clock.now)
-      codes.noteSignIn(true, of: device, at: requestor, asOf: before.signIns)
+      if let place = before.place { codes.noteSignIn(true, of: place, at: requestor, asOf: before.signIns) }
     case .none:
-      codes.noteSignIn(false, of: device, at: requestor, asOf: before.signIns)
+      if let place = before.place { codes.noteSignIn(false, of: place, at: requestor, asOf: before.signIns) }
     // Nothing is noted in ``LiveCodes``, which has no state for an expired sign-in. So every poll asks the store, and
     // the device is told "expired" until the row is deleted.
     case .expired: break
@@ -113,12 +113,12 @@ package struct SignInTransitions: Sendable {
     -> ValidSignIn
   {
     let signIn = try await store.signInWithoutCode(record, at: now)
-    noteChange(of: record.deviceHash, at: record.authentication.requestor)
+    noteChange(of: signIn.record, asked: record.deviceHash)
     guard signIn.authentication.id == record.authentication.id else { return signIn }
     let provider = record.authentication.viewer.provider
     metrics.letIn(at: provider)
     audit.note(
-      .device(record.authentication.requestor), "device.sign-in", record.deviceHash.shortName,
+      .device(record.authentication.requestor), "device.sign-in", signIn.record.deviceHash.shortName,
       detail: "\(record.authentication.source.rawValue), at \(provider)\(record.report)")
     return signIn
   }
@@ -126,11 +126,11 @@ package struct SignInTransitions: Sendable {
   /// Creates an app's sign-in from the box's account, and completes the long polls of the device.
   package func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     let signIn = try await store.exchange(exchange, at: now)
-    noteChange(of: exchange.deviceHash, at: exchange.requestor)
+    noteChange(of: signIn.record, asked: exchange.deviceHash)
     guard signIn.authentication.id == exchange.authentication else { return signIn }
     metrics.letIn(at: exchange.provider)
     audit.note(
-      .device(exchange.requestor), "device.sign-in", exchange.deviceHash.shortName,
+      .device(exchange.requestor), "device.sign-in", signIn.record.deviceHash.shortName,
       detail: "platform, at \(exchange.provider): app \(exchange.app) uses the account of box \(exchange.box)")
     await makeRoom(besides: signIn.record)
     return signIn
@@ -161,6 +161,15 @@ package struct SignInTransitions: Sendable {
     codes.noteSignIn(of: device, at: requestor)
     if let id = codes.latest(of: device, at: requestor)?.record.id { waiters.wake(.device, of: .code(id)) }
     tellBox(device, at: requestor)
+  }
+
+  /// Notes a sign-in without a code.
+  ///
+  /// It may be stored under its owner's separate hash while the device's code is not.
+  private func noteChange(of signIn: AuthenticationRecord, asked device: DeviceHash) {
+    let requestor = signIn.authentication.requestor
+    noteChange(of: device, at: requestor)
+    if signIn.deviceHash != device { noteChange(of: signIn.deviceHash, at: requestor) }
   }
 
   /// Asks the store about all devices with long polls of which it is not known whether they were signed in without

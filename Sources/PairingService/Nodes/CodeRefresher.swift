@@ -55,13 +55,21 @@ package struct CodeRefresher: Sendable {
     try await learn(record)
   }
 
-  /// Reads the code of a device from the store, unless memory has a pending one.
+  /// Reads the code of a device from the store, unless memory has a pending one of this owner.
   ///
   /// - Returns: whether a code was read.
   @discardableResult
-  package func look(at device: DeviceHash, of requestor: RequestorID) async throws(StoreError) -> Bool {
-    guard mustLook(at: codes.latest(of: device, at: requestor)?.record) else { return false }
-    guard let record = try await store.registration(of: device, at: requestor, at: clock.now) else { return false }
+  package func look(
+    at device: DeviceHash, of requestor: RequestorID, by owner: SignInOwner
+  ) async throws(StoreError) -> Bool {
+    guard mustLook(at: codes.latest(of: device, at: requestor, by: owner)?.record) else { return false }
+    if let record = try await store.registration(of: device, at: requestor, at: clock.now) {
+      try await learn(record)
+      if owner.made(record.about) { return true }
+    }
+    guard let own = owner.separateHash(of: device),
+      let record = try await store.registration(of: own, at: requestor, at: clock.now)
+    else { return codes.latest(of: device, at: requestor, by: owner) != nil }
     try await learn(record)
     return true
   }

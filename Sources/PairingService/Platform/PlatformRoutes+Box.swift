@@ -64,11 +64,11 @@ extension PlatformRoutes {
     let age = try call.age()
     try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
     return .later { [core] in
-      _ = try await core.boxSignIn(call, device)
+      let box = try await core.boxSignIn(call, device).record.deviceHash
       let now = core.clock.now
       if word == "asked" {
         let question = PlatformPermissionRecord(
-          device: device.hash, app: app, requestor: requestor, isGranted: nil,
+          device: box, app: app, requestor: requestor, isGranted: nil,
           decided: PlatformPermissionRecord.neverDecided)
         try await core.boxDecisions.decide(question, audit: nil)
         return .noContent
@@ -78,9 +78,9 @@ extension PlatformRoutes {
       let decided = max(now - age, PlatformPermissionRecord.neverDecided + .milliseconds(1))
       try await core.boxDecisions.decide(
         PlatformPermissionRecord(
-          device: device.hash, app: app, requestor: requestor, isGranted: decision.isGranted, decided: decided),
+          device: box, app: app, requestor: requestor, isGranted: decision.isGranted, decided: decided),
         audit: core.audit.strangerEntry(
-          .device(call.requestor.id), "platform.decide", device.hash.shortName,
+          .device(call.requestor.id), "platform.decide", box.shortName,
           detail: "the viewer's decision about app \(app) of \(requestor): \(decision.rawValue)", at: call.requestor.id,
           from: call.request.clientAddress))
       return .noContent
@@ -92,11 +92,11 @@ extension PlatformRoutes {
   /// The response is held as a long poll while the box already has the current list.
   private func decisions(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.boxDevice()
-    let (hash, tags) = (device.hash, Array(call.request.headers(.ifNoneMatch)))
+    let tags = Array(call.request.headers(.ifNoneMatch))
     let seconds = call.preferredWait ?? 0
     return .decide { [core] in
       let signIn = try await core.boxSignIn(call, device)
-      let seen = core.boxDecisions.changeCount
+      let (hash, seen) = (signIn.record.deviceHash, core.boxDecisions.changeCount)
       let list = try await core.decisionList(of: hash, signIn)
       guard seconds > 0, list.isNamed(in: tags) else { return .reply(list.reply(to: tags)) }
       let granted = WaitPlan.granted(seconds)

@@ -56,7 +56,6 @@ package struct PlatformRoutes: Sendable {
     else { throw CallError.exchange(.assertion) }
     try core.limits.take(.guest, from: call.request.clientAddress, at: call.requestor.id)
     let (requestor, format, wantsSignIn) = (call.requestor.id, call.format, call.request.wantsRepresentation)
-    let owner = call.owner
     return .later { [core] in
       let now = core.clock.now
       guard let record = try await core.store.box(box, at: now) else { throw CallError.exchange(.parent) }
@@ -67,9 +66,6 @@ package struct PlatformRoutes: Sendable {
       // The rate limit of the box is used only after the assertion was verified, so that other clients cannot use it
       // up.
       try core.limits.takeExchange(by: box, at: requestor)
-      if case .ofAnother(.regular)? = try? await core.signInTransitions.pickUp(device.hash, at: requestor, of: owner) {
-        throw core.refused(.assertion, device, requestor)
-      }
       do throws(StoreError) {
         let signIn = try await core.signInTransitions.exchange(
           PlatformExchange(

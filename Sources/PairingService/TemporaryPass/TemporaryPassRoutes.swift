@@ -48,11 +48,6 @@ package struct TemporaryPassRoutes: Sendable {
       guard case .notInForce = error else { throw error }
       return false
     }
-    // The device has a sign-in that belongs to another key pair. A temporary sign-in would replace it, and so end it
-    // without its owner's consent.
-    if case .ofAnother(let source) = pickUp, source == .regular || source == .platform {
-      throw CallError(.forbidden, details: "the device is signed in with another key pair")
-    }
     guard let record = pickUp.signIn?.record else { return false }
     return record.authentication.viewer == Viewer(provider: choice.provider.id, account: nil)
       && record.identity == identity

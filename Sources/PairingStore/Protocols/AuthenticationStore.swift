@@ -9,7 +9,8 @@ public protocol AuthenticationStore: Sendable {
   /// checked. Of any number of simultaneous reads one reports the delivery, and all return the same authentication.
   /// After the delivery a read writes nothing.
   ///
-  /// A sign-in of another owner is neither returned nor delivered; a nil `owner` skips this check. `awaitsDelivery`
+  /// A sign-in of another owner is neither returned nor delivered; a nil `owner` skips this check. The owner's own may
+  /// be stored under a separate hash (``SignInOwner``). `awaitsDelivery`
   /// says that the caller remembers an approved, undelivered code of the device. The store then starts with a write
   /// instead of a read, which saves time and does not change the result.
   /// - Throws: `notInForce` when the device has a sign-in that is not valid any more.

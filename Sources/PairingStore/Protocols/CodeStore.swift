@@ -7,8 +7,9 @@ public protocol CodeStore: Sendable {
   /// Stores a new registration code.
   ///
   /// Guarantees: no other stored registration has the same code. Afterwards, no more codes are pending than the limits
-  /// allow. Earlier pending codes of the same requestor and device are withdrawn. The record's requestor exists and its
-  /// row key is valid.
+  /// allow. Earlier pending codes of the same requestor, device and owner are withdrawn. While another owner has a code
+  /// or sign-in with this device id, the code is stored under its owner's separate hash. The record's requestor exists
+  /// and its row key is valid.
   ///
   /// - Returns: the withdrawn registrations, and whether the device already has a sign-in.
   /// - Throws: `codeTaken`, `tooManyLiveCodes`, `notFound`.
@@ -80,10 +81,13 @@ public struct Reservation: Hashable, Sendable {
   /// Whether the device already has an unexpired sign-in at this requestor, as read in the transaction that stored the
   /// code.
   public let hasEarlierSignIn: Bool
+  /// The registration as stored: under its own hash, or under its owner's separate one (``SignInOwner``).
+  public let record: RegistrationRecord
 
-  public init(withdrawn: [RegistrationChange], hasEarlierSignIn: Bool) {
+  public init(withdrawn: [RegistrationChange], hasEarlierSignIn: Bool, record: RegistrationRecord) {
     self.withdrawn = withdrawn
     self.hasEarlierSignIn = hasEarlierSignIn
+    self.record = record
   }
 }
 

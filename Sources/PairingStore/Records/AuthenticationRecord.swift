@@ -9,7 +9,7 @@ public struct AuthenticationRecord: Hashable, Sendable {
   /// The device id as the app sent it, for responses and lists.
   public let device: DeviceID
   /// The keyed hash of the device id, by which the row is found.
-  public let deviceHash: DeviceHash
+  public internal(set) var deviceHash: DeviceHash
   /// The keyed hash of the viewer's identity; set only for a temporary pass that requires an identity.
   public let identity: IdentityHash?
   /// The registration whose approval created this authentication; nil when the device signed in without a code.
@@ -33,6 +33,13 @@ public struct AuthenticationRecord: Hashable, Sendable {
     self.registration = registration
     self.rowKey = rowKey
     self.about = about
+  }
+
+  /// A copy that is stored under this hash; see ``SignInOwner``.
+  public func stored(under hash: DeviceHash) -> AuthenticationRecord {
+    var copy = self
+    copy.deviceHash = hash
+    return copy
   }
 }
 

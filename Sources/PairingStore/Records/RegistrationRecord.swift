@@ -20,7 +20,7 @@ public struct RegistrationRecord: Hashable, Sendable {
   /// The device id as the app sent it, for responses.
   public let device: DeviceID
   /// The keyed hash of the device id, by which the device's registrations are found.
-  public let deviceHash: DeviceHash
+  public internal(set) var deviceHash: DeviceHash
   /// The requestor's key pair for signing database rows.
   ///
   /// Its secret signs this row.
@@ -55,6 +55,14 @@ public struct RegistrationRecord: Hashable, Sendable {
     var moved = self
     moved.flow = flow
     return moved
+  }
+
+  /// A copy that is stored under the hash for its owner alone; see ``SignInOwner``.
+  public var separated: RegistrationRecord {
+    guard let owner = about.owner else { return self }
+    var copy = self
+    copy.deviceHash = deviceHash.separate(for: owner)
+    return copy
   }
 }
 

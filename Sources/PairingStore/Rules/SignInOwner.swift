@@ -1,3 +1,4 @@
+import RegentCryptography
 public import RegentPairing
 
 /// The owner of a sign-in: the key pair that signed the request for its code, or the application of a registered
@@ -6,10 +7,14 @@ public import RegentPairing
 /// A device id is not a credential. If a request names the same device id but was signed with another key pair of the
 /// same requestor, the service answers as for a device that is not signed in. The owner's name is stored in the row's
 /// `about`, which the row signature covers.
+///
+/// Two owners may use one device id at the same requestor. The first one's code and sign-in are stored under the hash
+/// of the device id, and the other's under a separate hash (``separateHash(of:)``), so that neither ends the other's.
 public struct SignInOwner: Sendable {
   /// The owner's name, as rows store it.
   public let name: String
   private let isApplication: Bool
+  private let isClient: Bool
   private let pair: PublicKey?
   private let pairs: [PublicKey: KeyPair]
 
@@ -19,6 +24,7 @@ public struct SignInOwner: Sendable {
   public init(_ pair: PublicKey, among pairs: [PublicKey: KeyPair]) {
     name = pair.text
     isApplication = false
+    isClient = false
     self.pair = pair
     self.pairs = pairs
   }
@@ -27,6 +33,7 @@ public struct SignInOwner: Sendable {
   public init(_ application: StatementID) {
     name = "statement:\(application)"
     isApplication = true
+    isClient = false
     pair = nil
     pairs = [:]
   }
@@ -35,9 +42,13 @@ public struct SignInOwner: Sendable {
   public init(_ client: ClientID) {
     name = "client:\(client)"
     isApplication = false
+    isClient = true
     pair = nil
     pairs = [:]
   }
+
+  /// Whether a row with this description was made by this owner itself, or names no owner.
+  public func made(_ about: DeviceDescription) -> Bool { about.owner.map { $0.utf8.elementsEqual(name.utf8) } ?? true }
 
   /// Whether a row with this description belongs to this owner.
   ///
@@ -51,6 +62,43 @@ public struct SignInOwner: Sendable {
       return false
     }
     return mine.succeeds(earlier)
+  }
+
+  /// The hash under which the owner's sign-in is stored if another owner's sign-in has the hash `device`; nil for OAuth
+  /// clients, whose device ids the service draws.
+  public func separateHash(of device: DeviceHash) -> DeviceHash? { isClient ? nil : device.separate(for: name) }
+}
+
+extension KeyedHash where Kind == Hashed.Device {
+  /// Derives the hash under which an owner's rows are stored while another owner's row has this hash.
+  ///
+  /// This hash is an HMAC with a key of the service, so no client can choose a device id whose separate hash equals the
+  /// hash of another device.
+  public func separate(for owner: String) -> DeviceHash {
+    var text = Array("device of another owner\n".utf8)
+    text += bytes
+    text += owner.utf8
+    guard let hash = DeviceHash(SHA256.hash(text)) else { preconditionFailure("SHA-256 has 32 bytes") }
+    return hash
+  }
+}
+
+extension DeviceDescription {
+  /// Whether a new code or sign-in with this description leaves an earlier row of the same device id to its owner.
+  ///
+  /// `pair` looks up the key pair that owns the earlier row. The new row replaces a row that names no owner, a row of a
+  /// revoked pair, and a row of a retired pair that is not a single box's.
+  public func leaves(
+    _ earlier: DeviceDescription, pair: (PublicKey) throws -> KeyPair?
+  ) rethrows -> Bool {
+    guard let owner, let other = earlier.owner, !owner.utf8.elementsEqual(other.utf8) else { return false }
+    guard let key = PublicKey(other), let found = try pair(key) else { return true }
+    switch found.state {
+    case .revoked: return false
+    case .retired: return key.isBoxes
+    // A shared pair's rows also belong to the app's software statement (``SignInOwner/owns(_:)``).
+    case .active: return key.isBoxes || PublicKey(owner) != nil
+    }
   }
 }
 

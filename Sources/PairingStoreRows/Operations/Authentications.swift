@@ -52,6 +52,8 @@ extension RowStore {
     try await requireMoreThanReserve()
     return try await write { context, rows in
       let authentication = record.authentication
+      let place = try rows.place(context, authentication.requestor, record.deviceHash, record.about, at: now)
+      let record = record.stored(under: place.device)
       if authentication.source == .degraded,
         let there = try rows.regularSignIn(context, of: record, at: now)
       {
@@ -65,7 +67,7 @@ extension RowStore {
       {
         throw StoreError.changedMeanwhile(what: "authentication")
       }
-      try rows.keep(context, signIn.record)
+      try rows.keep(context, signIn.record, place)
       return signIn
     }
   }
@@ -73,12 +75,13 @@ extension RowStore {
   public func signOut(requestor: RequestorID, device: DeviceHash, of owner: SignInOwner?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    try await write(asking: { [SignedRows.question(of: device, at: requestor)] }) { context, rows in
-      guard let there = try rows.authentication(context, requestor, device),
-        owner?.owns(there.record.about) ?? true
-      else { return [] }
-      try rows.endAuthentications(context, [there.record])
-      return [there.record]
+    let places = [device] + (owner?.separateHash(of: device).map { [$0] } ?? [])
+    return try await write(asking: { places.map { SignedRows.question(of: $0, at: requestor) } }) { context, rows in
+      let ended = try places.compactMap { try rows.authentication(context, requestor, $0)?.record }.filter {
+        owner?.owns($0.about) ?? true
+      }
+      try rows.endAuthentications(context, ended)
+      return ended
     }
   }
 
@@ -177,7 +180,14 @@ extension SignedRows {
     _ context: borrowing Context, _ requestor: RequestorID, _ device: DeviceHash, of owner: SignInOwner?,
     at now: Instant
   ) throws -> PickUp {
-    guard let record = try authentication(context, requestor, device)?.record else { return .none }
+    let there = try authentication(context, requestor, device)?.record
+    if let owner, !(there.map { owner.made($0.about) && $0.authentication.isValid(at: now) } ?? false),
+      let hash = owner.separateHash(of: device),
+      let own = try authentication(context, requestor, hash)?.record, own.authentication.isValid(at: now)
+    {
+      return .inForce(try signInContext(context, of: own).standing(own), delivery: nil)
+    }
+    guard let record = there else { return .none }
     guard owner?.owns(record.about) ?? true else {
       return record.authentication.isValid(at: now) ? .ofAnother(record.authentication.source) : .none
     }

@@ -14,6 +14,7 @@ extension RowStore {
         CodeQueries.question(of: record.deviceHash, at: record.requestor),
       ]
     }) { [liveCodes] context, rows in
+      var record = record
       guard try rows.one(context, Tables.requestors, Tables.requestors.row(record.requestor.text)) != nil
       else { throw StoreError.notFound(what: "requestor") }
       guard let pair = try rows.pair(context, record.rowKey),
@@ -21,18 +22,18 @@ extension RowStore {
         pair.record.state == .active
       else { throw StoreError.notFound(what: "row key") }
       rows.use(pair)
-      let signIn = try rows.authentication(context, record.requestor, record.deviceHash)
-      let hasEarlierSignIn = signIn.map { $0.record.authentication.isValid(at: now) } ?? false
-      let earlier = try rows.all(
-        context, Tables.registrations, CodeQueries.waiting(of: record.deviceHash, at: record.requestor)
-      ).filter { $0.record.flow.settled(at: now).state.isPending }.sorted { $0.record.id < $1.record.id }
+      var (hasEarlierSignIn, earlier, isLeft) = try rows.earlier(context, record, at: now)
+      if isLeft {
+        record = record.separated
+        (hasEarlierSignIn, earlier, _) = try rows.earlier(context, record, at: now)
+      }
       let request = LiveCodeRequest(record.requestor, limits, freed: earlier.count, at: now)
       let exceeded = try liveCodes.take(request, in: context)
       // Id and code are nearly always unused, so the row is inserted without a query first. A conflict shows that one
       // of them is in use.
       if try exceeded != nil || !rows.insertNew(context, Tables.registrations, record) {
         if try rows.isThere(context, record, at: now) {
-          return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn)
+          return Reservation(withdrawn: [], hasEarlierSignIn: hasEarlierSignIn, record: record)
         }
         if let exceeded { throw StoreError.tooManyLiveCodes(limit: exceeded) }
         try rows.insert(context, Tables.registrations, record)
@@ -41,7 +42,7 @@ extension RowStore {
       let withdrawn = try earlier.map {
         try rows.apply(context, .withdraw(.newerCode), to: $0, at: now)
       }
-      return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn)
+      return Reservation(withdrawn: withdrawn, hasEarlierSignIn: hasEarlierSignIn, record: record)
     }
   }
 
@@ -126,11 +127,11 @@ extension RowStore {
         }
         let record = stored.record
         guard try rows.hasClient(context, record) else { throw StoreError.refused(.withdrawn) }
+        let place = try rows.place(context, record.requestor, record.deviceHash, record.about, at: now)
         let standing = try rows.signInContext(
-          context, approval.viewer, record.requestor, rowKey: record.rowKey,
-          device: record.deviceHash, identity: nil)
-        let made = try record.authentication(for: approval, in: standing, at: now)
-        try rows.keep(context, made)
+          context, approval.viewer, record.requestor, rowKey: record.rowKey, device: place.device, identity: nil)
+        let made = try record.authentication(for: approval, in: standing, at: now).stored(under: place.device)
+        try rows.keep(context, made, place)
         authentication = made
       }
       let change = try rows.write(context, step, of: stored)
@@ -194,6 +195,22 @@ extension RowStore {
 }
 
 extension SignedRows {
+  /// Reads what the device id of a new code already has at the requestor.
+  ///
+  /// `isLeft` says that another owner has a valid sign-in or a pending code there, which the new code must not end.
+  fileprivate func earlier(
+    _ context: borrowing WriteContext, _ record: RegistrationRecord, at now: Instant
+  ) throws -> (hasSignIn: Bool, codes: [Stored<RegistrationRecord>], isLeft: Bool) {
+    let signIn = try authentication(context, record.requestor, record.deviceHash)?.record
+    let hasSignIn = signIn?.authentication.isValid(at: now) ?? false
+    let pending = try all(
+      context, Tables.registrations, CodeQueries.waiting(of: record.deviceHash, at: record.requestor)
+    ).filter { $0.record.flow.settled(at: now).state.isPending }.sorted { $0.record.id < $1.record.id }
+    var isLeft = try hasSignIn && leaves(context, signIn?.about, to: record.about)
+    for code in pending where !isLeft { isLeft = try leaves(context, code.record.about, to: record.about) }
+    return (hasSignIn, pending, isLeft)
+  }
+
   /// Whether exactly this registration is stored, because the first call succeeded and its result was lost.
   ///
   /// If not, it deletes a row with the same code that has expired for good or fails verification.

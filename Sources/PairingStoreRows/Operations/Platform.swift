@@ -32,12 +32,14 @@ extension RowStore {
         box.key == exchange.key
       else { throw StoreError.exchange(.parent) }
       let parent = try rows.parent(context, box.authentication, of: exchange, at: now)
+      let place = try rows.place(context, exchange.requestor, exchange.deviceHash, exchange.about, at: now)
       let found = try rows.signInContext(
         context, parent.authentication.viewer, exchange.requestor, rowKey: exchange.rowKey,
-        device: exchange.deviceHash, identity: nil)
-      let signIn = try found.authentication(for: exchange, parent: parent, at: now)
+        device: place.device, identity: nil)
+      var signIn = try found.authentication(for: exchange, parent: parent, at: now)
+      signIn.record = signIn.record.stored(under: place.device)
       if let there = try rows.regularSignIn(context, of: signIn.record, at: now) { return there }
-      try rows.keep(context, signIn.record)
+      try rows.keep(context, signIn.record, place)
       for id in try rows.signInsTooMany(context, of: parent.authentication.id, app: exchange.app, at: now) {
         try SignedRows.deleteSignIns(context, .id(id))
       }

@@ -235,18 +235,55 @@ extension SignedRows {
       context, Tables.authentications, Tables.authentications.row(id.text))
   }
 
-  /// Stores a new authentication and ends the device's earlier one at the requestor.
-  func keep(_ context: borrowing WriteContext, _ record: AuthenticationRecord) throws {
+  /// Where a new sign-in of a device is stored, and what is stored there already.
+  struct Place {
+    /// The hash of the device id, or the owner's separate one (``SignInOwner``).
+    let device: DeviceHash
+    fileprivate let earlier: AuthenticationRecord?
+    /// Whether a row is there that may fail verification.
+    fileprivate let isTaken: Bool
+  }
+
+  /// Finds the place of a new sign-in.
+  ///
+  /// A valid sign-in of another owner keeps the hash of the device id, and the new one gets its owner's separate hash.
+  func place(
+    _ context: borrowing WriteContext, _ requestor: RequestorID, _ device: DeviceHash, _ about: DeviceDescription,
+    at now: Instant
+  ) throws -> Place {
+    let there = try place(context, Tables.authentications, SignedRows.question(of: device, at: requestor))
+    guard let owner = about.owner, let found = there.stored?.record, found.authentication.isValid(at: now),
+      try leaves(context, found.about, to: about)
+    else { return Place(device: device, earlier: there.stored?.record, isTaken: there.isTaken) }
+    let own = device.separate(for: owner)
+    let earlier = try place(context, Tables.authentications, SignedRows.question(of: own, at: requestor))
+    return Place(device: own, earlier: earlier.stored?.record, isTaken: earlier.isTaken)
+  }
+
+  /// Whether a new row leaves an earlier one of the same device id to its owner.
+  func leaves<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, _ earlier: DeviceDescription?, to new: DeviceDescription
+  ) throws -> Bool {
+    guard let earlier else { return false }
+    return try new.leaves(earlier) { try pair(context, $0)?.record }
+  }
+
+  /// Stores a new authentication and ends the owner's earlier one of the device at the requestor.
+  func keep(_ context: borrowing WriteContext, _ record: AuthenticationRecord, _ place: Place) throws {
     let requestor = record.authentication.requestor
-    let earlier = try place(
-      context, Tables.authentications, SignedRows.question(of: record.deviceHash, at: requestor))
-    if let earlier = earlier.stored {
-      try endAuthentications(context, [earlier.record])
-    } else if earlier.isTaken {
+    if let earlier = place.earlier {
+      try endAuthentications(context, [earlier])
+    } else if place.isTaken {
       // The earlier row fails verification. It must be deleted, because the database allows one row for each pair of
       // device and requestor.
       try context.run(
         "DELETE FROM authentication WHERE device_hash = \(record.deviceHash.bytes) AND requestor = \(requestor.text)")
+    }
+    // While another owner had the hash of the device id, this owner's sign-in was stored apart.
+    if let owner = record.about.owner,
+      let apart = try authentication(context, requestor, record.deviceHash.separate(for: owner))?.record
+    {
+      try endAuthentications(context, [apart])
     }
     try insert(context, Tables.authentications, record)
     context.changed(.signIn(requestor, record.deviceHash))
