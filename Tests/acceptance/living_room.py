@@ -14,12 +14,12 @@ import pathlib
 import signal
 import subprocess
 import sys
-import threading
 import time
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE / "oauth")]
+import living_changes
 import living_network
 import living_proxy
 from living_faults import DISKS, FAULTS, Faults
@@ -73,42 +73,23 @@ def slow_names(box):
     return box.code()
 
 
-def back(box, away, change):
-    """The seconds from a change that makes the network work, after `away` seconds without one, until a code comes."""
-    with contextlib.closing(box.pair()) as pairing:
-        changed = []
-
-        def mend():
-            changed.append(time.monotonic())
-            change()
-
-        timer = threading.Timer(away, mend)
-        timer.start()
-        code = next(pairing, None)
-        came = time.monotonic()
-        timer.join()
-        if not code or not changed or came < changed[0]:
-            raise SystemExit(f"no code, or one too soon: {box.log()}")
-        return came - changed[0]
-
-
 def address_came(box):
     network = box.network
     # Only IPv4: the kernel would not make the IPv6 link-local address again, which later rows need.
     network.box.run("ip", "-4", "address", "flush", "dev", "home")
-    return back(box, 40, lambda: network.readdress(network.address, anew=True))
+    return box.back(40, lambda: network.readdress(network.address, anew=True))
 
 
 def route_came(box):
     network = box.network
     network.box.run("ip", "route", "del", "default")
-    return back(box, 40, lambda: network.box.run("ip", "route", "replace", "default", "via", HOME))
+    return box.back(40, lambda: network.box.run("ip", "route", "replace", "default", "via", HOME))
 
 
 def name_server_came(box):
     box.uses_names([SERVICE])
     box.names_file(DEAD[0])
-    return back(box, 25, lambda: box.names_file(SERVICE))
+    return box.back(25, lambda: box.names_file(SERVICE))
 
 
 ROWS = {
@@ -125,7 +106,7 @@ ROWS = {
     # The running look-up asks the old server to its end: glibc waits twice 5 s.
     "code when resolv.conf names another server": (name_server_came, 11.0),
 }
-for module in (living_proxy, living_network):
+for module in (living_changes, living_proxy, living_network):
     for name, row in module.ROWS.items():
         row, bar = row if isinstance(row, tuple) else (row, WORKING)
         ROWS[name] = (lambda box, row=row: row(box, SERVICE), bar)
@@ -134,7 +115,7 @@ CROWD = "200 boxes after an absence of 20 s"
 # The longest row takes a minute. After this time a row fails, and the traceback shows what it waited for.
 LIMIT = 120
 # The parts, each of which runs in a process of its own with networks of its own: whether it has https, and its rows.
-LATER = [*living_proxy.ROWS, *living_network.ROWS]
+LATER = [*living_changes.ROWS, *living_proxy.ROWS, *living_network.ROWS]
 PARTS = {
     "faults": (False, [*FAULTS, *DISKS]),
     "http": (False, [name for name in ROWS if name not in LATER]),

@@ -199,3 +199,21 @@ class BoxAtHome(Home):
         if done.returncode:
             raise SystemExit(f"play failed after {took:.1f} s, exit {done.returncode}: {done.stdout}{done.stderr}")
         return took
+
+    def back(self, away, change, pairing=None):
+        """The seconds from a change that makes the network work, after `away` seconds without one, until a code comes."""
+        with contextlib.closing(pairing or self.pair()) as pairing:
+            changed = []
+
+            def mend():
+                changed.append(time.monotonic())
+                change()
+
+            timer = threading.Timer(away, mend)
+            timer.start()
+            code = next(pairing, None)
+            came = time.monotonic()
+            timer.join()
+            if not code or not changed or came < changed[0]:
+                raise SystemExit(f"no code, or one too soon: {self.log()}")
+            return came - changed[0]
