@@ -88,8 +88,9 @@ CHECK = (
          ("env", "REGENT_NODES=3", "Tests/acceptance/run", "phone", "--only", "scanned_link"), 300),
     Step("nodes-oauth", "OAuth clients at three nodes",
          ("env", "REGENT_NODES=3", "Tests/acceptance/oauth/run", "--only", "Curl pairs,oidc-agent pairs"), 300),
+    # Alone, because its bars are seconds: it would measure the other steps.
     Step("living-room", "a box at home: its router, its addresses, its clock, its certificates",
-         ("Tests/acceptance/living_room.py", DEBUG), 600),
+         ("Tests/acceptance/living_room.py", DEBUG), 600, alone=True),
     Step("units", "the units under a real systemd", ("Tests/acceptance/units.py", DEBUG), 900, uses=("container",)),
     Step("instructions", "instruction budgets", ("Tests/acceptance/instructions.py", RELEASE), 1200, ("release-build",)),
     Step("deb", "Debian packages", ("deploy/deb",), 300, ("release-build",)),

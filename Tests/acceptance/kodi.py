@@ -20,7 +20,7 @@ import tempfile
 import time
 
 from kodi_house import HERE, ROOT, Browser, House, Pairing, finish, hostile, refuses, verified
-from kodi_parts import fonts, pictures, repository, screens, vectors
+from kodi_parts import fonts, pictures, proxies, repository, screens, vectors
 from regentd import serve
 from service import PATIENCE, REQUESTOR, Service, until
 
@@ -323,7 +323,7 @@ def pythons(house):
     print(f"   not on this machine: Python {', '.join(missing)}" if missing else "   Python 3.8 to 3.13", flush=True)
 
 
-STORIES = (vectors, pictures, screens, fonts, repository, enrolment, sign_in, answers, away, kills, strangers, clocks, daemon, pythons)
+STORIES = (vectors, proxies, pictures, screens, fonts, repository, enrolment, sign_in, answers, away, kills, strangers, clocks, daemon, pythons)
 
 
 def main():

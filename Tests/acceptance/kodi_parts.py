@@ -1,16 +1,62 @@
 """The parts of kodi.py that need no service: cryptography, pictures, texts, fonts, the repository's files."""
 
 import ast
+import os
 import pathlib
 import re
 import shutil
 import stat
 import struct
 import subprocess
+import urllib.parse
 import zipfile
 
 from kodi_house import ROOT
 from service import PATIENCE
+
+
+def proxies(house):
+    """The rules of the agent (`ProxyTests`)."""
+    from regent import proxies
+    from regent.daemon import RegentError
+    kept = {name: os.environ.pop(name) for name in list(os.environ) if name.lower().endswith("_proxy")}
+    try:
+        for server, setting, variables, wanted in (
+                ("http://tv.example:80", "", {}, None),
+                ("http://tv.example:80", "", {"http_proxy": "http://p:3128/"}, ("p", 3128)),
+                ("http://tv.example:80", "", {"http_proxy": "p"}, ("p", 80)),
+                ("http://tv.example:80", "", {"HTTP_PROXY": "http://p:1"}, None),
+                ("https://tv.example:443", "", {"HTTPS_PROXY": "http://p:1", "http_proxy": "http://q:1"}, ("p", 1)),
+                ("https://tv.example:443", "http://s:2", {"https_proxy": "http://p:1"}, ("s", 2)),
+                ("http://tv.example:80", "none", {"http_proxy": "http://p:1"}, None),
+                ("http://127.0.0.1:80", "http://s:2", {}, None), ("http://localhost:80", "s:2", {}, None),
+                ("http://tv.example:80", "s:2", {"no_proxy": "*"}, None),
+                ("http://tv.example:80", "s:2", {"no_proxy": "other, example"}, None),
+                ("http://tv.example:80", "s:2", {"no_proxy": ".example"}, None),
+                ("http://tv.example:80", "s:2", {"no_proxy": "*.example"}, None),
+                ("http://tvexample:80", "s:2", {"no_proxy": "example"}, ("s", 2)),
+                ("http://tv.example:80", "s:2", {"no_proxy": "tv.example:81"}, ("s", 2)),
+                ("http://tv.example:80", "s:2", {"no_proxy": "tv.example:80"}, None),
+                ("http://10.1.2.3:80", "s:2", {"no_proxy": "10.9.9.9/8"}, None),
+                ("http://11.1.2.3:80", "s:2", {"no_proxy": "10.0.0.0/8"}, ("s", 2)),
+                ("http://[fd00::1]:80", "s:2", {"NO_PROXY": "fd00::/8"}, None),
+                ("http://[fd00::1]:80", "s:2", {"no_proxy": "[fd00::1]:80"}, None)):
+            os.environ.update(variables)
+            proxies.setting = setting
+            place = urllib.parse.urlsplit(server)
+            found = proxies.route(place.scheme, place.hostname, place.port)
+            assert found == wanted, (server, setting, variables, found)
+            for name in variables:
+                del os.environ[name]
+        for wrong in ("socks5://p:1", "https://p:1", "http://user:word@p:1", "http://p:x", "http://p:1/path", "http://:1"):
+            proxies.setting = wrong
+            try:
+                raise AssertionError(f"{wrong} is used: {proxies.route('http', 'tv.example', 80)}")
+            except RegentError as error:
+                assert error.code == "proxy"
+    finally:
+        proxies.setting = ""
+        os.environ.update(kept)
 
 
 def vectors(house):

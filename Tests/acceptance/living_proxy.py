@@ -11,8 +11,12 @@ import os
 import select
 import socket
 import subprocess
+import sys
 import threading
 import urllib.parse
+
+from kodi_house import Repository
+from service import REQUESTOR
 
 PATIENCE = 60
 
@@ -160,9 +164,43 @@ def python_module(box, service):
     return 0
 
 
+KODI = """
+import sys
+from regent import proxies
+from regent.daemon import RegentError
+from regent.service import Service
+from regent.storage import Storage
+proxies.setting = sys.argv[3]
+box = Service(Storage(sys.argv[1]))
+box.enrol(sys.argv[2])
+try:
+    box.media_token("news")
+except RegentError as error:
+    print(error.code)
+"""
+
+
+def kodi_module(box, service):
+    """The Kodi add-on's module enrols with the proxy of the environment, and with the setting beside a dead proxy."""
+    module = Repository(box.path).module
+    scheme = urllib.parse.urlsplit(box.house.url).scheme
+    with behind(box, service) as proxy:
+        for number, (variable, setting) in enumerate(((proxy.url, ""), ("http://10.9.0.99:1", proxy.url))):
+            code = box.house.service.control("requestor", "invite", REQUESTOR, "--json")["code"]
+            said = subprocess.run(
+                [*box.network.box.enter, sys.executable, "-c", KODI, f"{box.path}/kodi{number}", f"{box.house.url}#{code}",
+                 setting], capture_output=True, text=True, timeout=PATIENCE,
+                env=box.environment | {
+                    "PYTHONPATH": str(module), f"{scheme}_proxy": variable, "SSL_CERT_FILE": box.house.authority or ""})
+            if said.stdout != "not-signed-in\n":
+                raise SystemExit(f"the Kodi module with {variable} and {setting!r}: {said.stdout}{said.stderr}")
+    return 0
+
+
 ROWS = {
     "approve and play through the proxy of the environment": environment,
     "approve and play through the proxy of agent.conf": setting,
     "approve and play past a dead proxy to a network of no_proxy": excepted,
+    "the Kodi module through a proxy": kodi_module,
     "regent.py beside a dead proxy": python_module,
 }

@@ -1,216 +1,33 @@
 #!/usr/bin/env python3
 """A box at home whose router drops connections and whose address changes: how soon it knows that it is signed in.
 
-    living_room.py PROGRAMS [--only ROW,ROW | --more]
+    living_room.py PROGRAMS [--only ROW,ROW]
 
-Service, router and box are three network namespaces, so this needs root. A row fails when the box takes longer than its
+Service, router and box are three network namespaces, so this needs root. Parts of the rows run at the same time. A row fails when the box takes longer than its
 bar: 3 s if the box's kernel notices the change, 8 s if only missing responses show it.
 """
 
 import argparse
 import contextlib
-import ipaddress
-import json
 import os
 import pathlib
-import shutil
-import socket
-import struct
+import signal
 import subprocess
 import sys
-import threading
 import time
+import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE / "oauth")]
+import living_changes
 import living_network
 import living_proxy
 from living_faults import DISKS, FAULTS, Faults
-from quick_viewer import Home, House, event
-from service import PATIENCE, REQUESTOR, Service, until
+from living_world import BOX, DEAD, HOME, OTHER, SERVICE, BoxAtHome, Network
+from quick_viewer import BUSY, House, idle
 
-SERVICE, GATEWAY, HOME, BOX, OTHER = "10.9.0.1", "10.9.0.254", "192.168.7.1", "192.168.7.2", "192.168.7.3"
-DEAD = "10.9.0.98", "10.9.0.99"
 # The seconds after a change that the box's kernel notices, after one that only missing responses show, and without one.
 KERNEL, SILENCE, WORKING = 3.0, 8.0, 1.0
-
-
-class NameServer:
-    """A DNS server for one name with these addresses."""
-
-    NAME = "service.example"
-
-    def __init__(self):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind((SERVICE, 53))
-        self.addresses, self.addresses6 = [SERVICE], []
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            self.answer(*self.socket.recvfrom(512))
-
-    def answer(self, question, sender):
-        end = question.index(b"\0", 12) + 5
-        kind = question[end - 4:end - 2]
-        addresses = {b"\0\x01": self.addresses, b"\0\x1c": self.addresses6}.get(kind, [])
-        head = question[:2] + struct.pack(">HHHHH", 0x8180, 1, len(addresses), 0, 0)
-        records = b"".join(
-            b"\xc0\x0c" + struct.pack(">HHIH", kind[1], 1, 0, len(packed)) + packed
-            for packed in (ipaddress.ip_address(address).packed for address in addresses))
-        self.socket.sendto(head + question[12:end] + records, sender)
-
-
-def run(*words):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=PATIENCE)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(map(str, words))}: {done.stderr}")
-    return done.stdout
-
-
-class Space:
-    """A network namespace that exists while this program runs."""
-
-    def __init__(self):
-        self.holder = subprocess.Popen(["unshare", "-n", "cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        self.enter = ["nsenter", f"--net=/proc/{self.holder.pid}/ns/net"]
-        own = os.readlink("/proc/self/ns/net")
-        until("a namespace", lambda: os.readlink(f"/proc/{self.holder.pid}/ns/net") != own)
-        self.run("ip", "link", "set", "lo", "up")
-
-    def run(self, *words):
-        return run(*self.enter, *words)
-
-    def close(self):
-        self.holder.kill()
-        self.holder.wait()
-
-
-class Network:
-    """The service here, a router, and a box behind it."""
-
-    def __init__(self):
-        run("ip", "link", "set", "lo", "up")
-        self.router, self.box = Space(), Space()
-        router, box = self.router.holder.pid, self.box.holder.pid
-        run("ip", "link", "add", "outside", "type", "veth", "peer", "name", "wan", "netns", router)
-        run("ip", "link", "add", "lan", "netns", router, "type", "veth", "peer", "name", "home", "netns", box)
-        run("ip", "address", "add", f"{SERVICE}/24", "dev", "outside")
-        run("ip", "link", "set", "outside", "up")
-        run("ip", "route", "add", "192.168.7.0/24", "via", GATEWAY)
-        self.router.run("sysctl", "-qw", "net.ipv4.ip_forward=1")
-        for name, address in (("wan", GATEWAY), ("lan", HOME)):
-            self.router.run("ip", "address", "add", f"{address}/24", "dev", name)
-            self.router.run("ip", "link", "set", name, "up")
-        self.box.run("ip", "link", "set", "home", "up")
-        for dead in DEAD:
-            self.router.run("ip", "route", "add", "blackhole", dead)
-        self.address = None
-        self.readdress(BOX)
-        self.names = NameServer()
-
-    def readdress(self, address, anew=False):
-        """Gives the box another address, as a router does after a restart."""
-        if self.address and not anew:
-            self.box.run("ip", "address", "del", f"{self.address}/24", "dev", "home")
-        self.box.run("ip", "address", "add", f"{address}/24", "dev", "home")
-        self.box.run("ip", "route", "replace", "default", "via", HOME)
-        self.address = address
-
-    def forget(self):
-        """Makes the router drop all packets of the box's connections silently."""
-        lines = self.box.run("ss", "-Htn", "state", "established", "dst", SERVICE).splitlines()
-        ports = {line.split()[2].rsplit(":", 1)[1] for line in lines}
-        for port in ports:
-            for side in ("sport", "dport"):
-                self.router.run("ip", "rule", "add", "blackhole", "ipproto", "tcp", side, port)
-        return len(ports)
-
-    def close(self):
-        self.router.close()
-        self.box.close()
-
-
-class BoxAtHome(Home):
-    """A box in its namespace: its daemon, and `regent` as an app."""
-
-    def __init__(self, house, network):
-        super().__init__(house)
-        self.network = network
-        self.enter = network.box.enter
-        if house.authority:
-            self.environment["REGENT_CA_FILE"] = house.authority
-        self.daemon = subprocess.Popen(
-            [*network.box.enter, self.regent, "daemon"], env=self.environment, stdout=subprocess.DEVNULL,
-            stderr=open(f"{self.path}/log", "wb"))
-        until("the daemon listens", lambda: os.path.exists(f"{self.path}/regent/agent.sock"))
-
-    def close(self):
-        self.daemon.terminate()
-        self.daemon.wait(timeout=PATIENCE)
-        super().close()
-
-    def started(self, words, stderr=None):
-        return super().started([*self.enter, *words], stderr or open(f"{self.path}/log", "ab"))
-
-    def uses_names(self, addresses, *servers):
-        """Uses the service by its name, with another state folder and without the daemon."""
-        self.network.names.addresses = addresses
-        # A separate /etc in which resolv.conf can be replaced by rename, as network programs do it.
-        os.mkdir(f"{self.path}/etc")
-        for name in ("nsswitch.conf", "hosts", "passwd", "group", "ld.so.cache"):
-            shutil.copy(f"/etc/{name}", f"{self.path}/etc/{name}")
-        self.names_file(*servers, SERVICE)
-        mount = f'mount --bind {self.path}/etc /etc && exec "$@"'
-        self.enter = [*self.network.box.enter, "unshare", "-m", "sh", "-c", mount, "-"]
-        self.environment["REGENT_SERVICE"] = self.house.url.replace(SERVICE, NameServer.NAME)
-        self.environment["REGENT_PUBLIC_HOST"] = SERVICE
-        self.environment["XDG_RUNTIME_DIR"] = f"{self.path}/other"
-        self.environment["REGENT_STATE"] = f"{self.path}/other"
-        os.mkdir(f"{self.path}/other", 0o700)
-
-    def names_file(self, *servers):
-        with open(f"{self.path}/new", "w") as file:
-            file.writelines(f"nameserver {server}\n" for server in servers)
-        os.replace(f"{self.path}/new", f"{self.path}/etc/resolv.conf")
-
-    def code(self):
-        """The seconds until a code is on the screen."""
-        begun = time.monotonic()
-        with contextlib.closing(self.pair()) as pairing:
-            if not next(pairing, None):
-                raise SystemExit(f"no code: {open(f'{self.path}/log').read()}")
-        return time.monotonic() - begun
-
-    def pair(self):
-        return self.lines([self.regent, "pair", "--json", "--force"], event("code", "code"), event("authenticated"))
-
-    def signed_in(self, change=lambda: None, open_for=2.0):
-        """Signs in, with a change of the network before the approval; returns the seconds from approval to the box."""
-        signing_in = self.pair()
-        code = next(signing_in)
-        heard = []
-        listening = threading.Thread(target=lambda: heard.extend(signing_in), daemon=True)
-        listening.start()
-        timer = threading.Timer(open_for - 0.2, change)
-        timer.start()
-        sent = self.house.approve(code, open_for)
-        timer.join()
-        listening.join(PATIENCE * 2)
-        if not heard:
-            raise SystemExit(f"approved, and the box has not heard: {open(f'{self.path}/log').read()}")
-        return heard[0] - sent
-
-    def play(self):
-        """The seconds that a media token takes."""
-        begun = time.monotonic()
-        done = subprocess.run(
-            [*self.network.box.enter, self.regent, "token", "news", "--json"], env=self.environment, capture_output=True,
-            text=True, timeout=PATIENCE)
-        took = time.monotonic() - begun
-        if done.returncode:
-            raise SystemExit(f"play failed after {took:.1f} s, exit {done.returncode}: {done.stdout}{done.stderr}")
-        return took
 
 
 def quiet(box):
@@ -256,41 +73,23 @@ def slow_names(box):
     return box.code()
 
 
-def back(box, away, change):
-    """The seconds from a change that makes the network work, after `away` seconds without one, until a code comes."""
-    with contextlib.closing(box.pair()) as pairing:
-        changed = []
-
-        def mend():
-            changed.append(time.monotonic())
-            change()
-
-        timer = threading.Timer(away, mend)
-        timer.start()
-        code = next(pairing, None)
-        came = time.monotonic()
-        timer.join()
-        if not code or not changed or came < changed[0]:
-            raise SystemExit(f"no code, or one too soon: {open(f'{box.path}/log').read()}")
-        return came - changed[0]
-
-
 def address_came(box):
     network = box.network
-    network.box.run("ip", "address", "flush", "dev", "home")
-    return back(box, 40, lambda: network.readdress(network.address, anew=True))
+    # Only IPv4: the kernel would not make the IPv6 link-local address again, which later rows need.
+    network.box.run("ip", "-4", "address", "flush", "dev", "home")
+    return box.back(40, lambda: network.readdress(network.address, anew=True))
 
 
 def route_came(box):
     network = box.network
     network.box.run("ip", "route", "del", "default")
-    return back(box, 40, lambda: network.box.run("ip", "route", "replace", "default", "via", HOME))
+    return box.back(40, lambda: network.box.run("ip", "route", "replace", "default", "via", HOME))
 
 
 def name_server_came(box):
     box.uses_names([SERVICE])
     box.names_file(DEAD[0])
-    return back(box, 25, lambda: box.names_file(SERVICE))
+    return box.back(25, lambda: box.names_file(SERVICE))
 
 
 ROWS = {
@@ -307,10 +106,24 @@ ROWS = {
     # The running look-up asks the old server to its end: glibc waits twice 5 s.
     "code when resolv.conf names another server": (name_server_came, 11.0),
 }
-# Proxies, IPv6, a service that moved, a sleep, and 200 boxes. `make check` leaves these rows out, because one of them once
-# stood still until the step's limit.
-MORE = {name: (lambda box, row=row: row(box, SERVICE), WORKING) for name, row in living_proxy.ROWS.items()} | {
-    name: (lambda box, row=row: row(box, SERVICE), bar) for name, (row, bar) in living_network.ROWS.items()}
+for module in (living_changes, living_proxy, living_network):
+    for name, row in module.ROWS.items():
+        row, bar = row if isinstance(row, tuple) else (row, WORKING)
+        ROWS[name] = (lambda box, row=row: row(box, SERVICE), bar)
+# Runs after all others, because it needs all processors.
+CROWD = "200 boxes after an absence of 20 s"
+# The longest row takes a minute. After this time a row fails, and the traceback shows what it waited for.
+LIMIT = 120
+# The parts, each of which runs in a process of its own with networks of its own: whether it has https, and its rows.
+LATER = [*living_changes.ROWS, *living_proxy.ROWS, *living_network.ROWS]
+PARTS = {
+    "faults": (False, [*FAULTS, *DISKS]),
+    "http": (False, [name for name in ROWS if name not in LATER]),
+    "https": (True, [name for name in ROWS if name not in LATER]),
+    "http later": (False, [name for name in LATER if name != CROWD]),
+    "https later": (True, [name for name in LATER if name != CROWD]),
+    "crowd": (False, [CROWD]),
+}
 
 
 class Scene(House):
@@ -320,42 +133,92 @@ class Scene(House):
         self.authority = f"{self.service.folder.name}/pem" if https else None
 
 
+def late(*_):
+    raise TimeoutError(f"the row has not ended after {LIMIT} s")
+
+
+def measured(name, perform):
+    """Runs a row, whose result is its seconds or its problems, with a time limit; returns None if it failed."""
+    signal.alarm(LIMIT)
+    try:
+        return perform()
+    except (Exception, SystemExit) as problem:
+        frames = traceback.extract_tb(problem.__traceback__)
+        print(f"{name}: {problem!r} RED; " + " > ".join(f"{frame.name}:{frame.lineno}" for frame in frames), flush=True)
+        return None
+    finally:
+        signal.alarm(0)
+
+
+def timed(name, scene, network):
+    """Whether a row with a time is green."""
+    row, bar = ROWS[name]
+    title = f"{'https' if scene.authority else 'http'}: {name}"
+
+    def perform():
+        with contextlib.closing(BoxAtHome(scene, network)) as box:
+            return row(box)
+
+    took = measured(title, perform)
+    if took is None:
+        return False
+    print(f"{title}: {took:.2f} s (bar {bar:.1f}){' RED' if took > bar else ''}", flush=True)
+    return took <= bar
+
+
+def named(name, faults):
+    """Whether the box names a fault correctly."""
+    problems = measured(name, lambda: faults.problems(name) if name in FAULTS else faults.disk_problems(name))
+    if problems is None:
+        return False
+    print(f"{name}: {'; '.join(problems) or 'named correctly'}{' RED' if problems else ''}", flush=True)
+    return not problems
+
+
+def perform(part, programs, wanted):
+    """Runs the rows of one part in this process's network namespace; returns the exit code."""
+    https, rows = PARTS[part]
+    signal.signal(signal.SIGALRM, late)
+    with contextlib.closing(Network()) as network:
+        if part == "faults":
+            with contextlib.closing(Faults(programs, network, SERVICE)) as faults:
+                green = [named(name, faults) for name in rows if name in wanted]
+        else:
+            scene = Scene(programs, https)
+            try:
+                green = [timed(name, scene, network) for name in rows if name in wanted]
+            finally:
+                scene.service.stop()
+    return 0 if all(green) else 1
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[*ROWS, *FAULTS, *DISKS])
-    parser.add_argument("--more", action="store_true", help="the rows of MORE alone")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[*ROWS, *FAULTS, *DISKS], metavar="ROW,ROW")
+    parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    table = ROWS | MORE
-    if given.more:
-        given.only = [*MORE]
+    if unknown := [name for name in given.only if name not in ROWS and name not in FAULTS and name not in DISKS]:
+        parser.error(f"no row {unknown}")
     if os.geteuid() != 0:
         print("not run: network namespaces need root")
         return 0
-    if os.environ.get("REGENT_LIVING_ROOM") != "1":
-        os.environ["REGENT_LIVING_ROOM"] = "1"
-        os.execvp("unshare", ["unshare", "-n", sys.executable, *sys.argv])
-    red = 0
-    with contextlib.closing(Network()) as network:
-        with contextlib.closing(Faults(given.programs, network, SERVICE)) as faults:
-            for name in (name for name in given.only if name in FAULTS or name in DISKS):
-                problems = faults.problems(name) if name in FAULTS else faults.disk_problems(name)
-                red += bool(problems)
-                print(f"{name}: {'; '.join(problems) or 'named correctly'}{' RED' if problems else ''}", flush=True)
-        rows = [name for name in given.only if name in table]
-        for https in (False, True) if rows else ():
-            scene = Scene(given.programs, https)
-            try:
-                for name in rows:
-                    row, bar = table[name]
-                    with contextlib.closing(BoxAtHome(scene, network)) as box:
-                        took = row(box)
-                    red += took > bar
-                    print(f"{'https' if https else 'http'}: {name}: {took:.2f} s (bar {bar:.0f})"
-                          f"{' RED' if took > bar else ''}", flush=True)
-            finally:
-                scene.service.stop()
-    return 1 if red else 0
+    if given.part:
+        return perform(given.part, given.programs, given.only)
+    parts = [part for part, (_, rows) in PARTS.items() if any(name in given.only for name in rows)]
+
+    def started(part):
+        return subprocess.Popen(
+            ["unshare", "-n", sys.executable, __file__, given.programs, "--only", ",".join(given.only), "--part", part])
+
+    before = idle()
+    codes = [process.wait() for process in [started(part) for part in parts if part != "crowd"]]
+    codes += [started(part).wait() for part in parts if part == "crowd"]
+    free, whole = (after - earlier for after, earlier in zip(idle(), before))
+    print(f"processors idle for {100 * free // whole} %")
+    if any(codes) and free < whole * BUSY:
+        print("The machine was busy with other work, which delays every program; measure again when it is idle.")
+    return 1 if any(codes) else 0
 
 
 if __name__ == "__main__":

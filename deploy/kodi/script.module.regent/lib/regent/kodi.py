@@ -4,7 +4,7 @@ import xbmc
 import xbmcaddon
 import xbmcvfs
 
-from . import wire
+from . import proxies, wire
 from .daemon import RegentError
 from .local import Daemon
 from .service import Service
@@ -22,6 +22,7 @@ def box(enrols_again=False):
     addon = xbmcaddon.Addon(ADDON)
     folder = xbmcvfs.translatePath(addon.getAddonInfo("profile"))
     wire.authorities = xbmcvfs.translatePath("special://xbmc/system/certs/cacert.pem")
+    proxies.setting = addon.getSetting("proxy")
     service = Service(Storage(folder), _device(addon))
     code = addon.getSetting("code").strip()
     if code and (enrols_again or not service.is_enrolled):

@@ -13,6 +13,7 @@ import time
 import urllib.parse
 import uuid
 
+from . import proxies
 from .daemon import RegentError
 
 _LONGEST = 65536
@@ -92,6 +93,7 @@ class Line:
         self.address = address.rstrip("/")
         place = urllib.parse.urlsplit(self.address)
         self.scheme, self.host, self.port, self.prefix = place.scheme, place.hostname, place.port, place.path
+        self.netloc = place.netloc
         self.clock = Clock()
         self._lock, self._open, self._is_cancelled = threading.Lock(), set(), False
 
@@ -111,7 +113,10 @@ class Line:
     def send(self, method, path, body=None, headers=None, timeout=30):
         """Sends a request and returns the response, whatever its status."""
         began = time.monotonic()
-        connection = self._connection(timeout)
+        proxy = proxies.route(self.scheme, self.host, self.port or (443 if self.scheme == "https" else 80))
+        connection, target = self._connection(proxy, timeout), self.prefix + path
+        if proxy and self.scheme != "https":
+            target = self.scheme + "://" + self.netloc + target
         with self._lock:
             if self._is_cancelled:
                 raise Cancelled()
@@ -122,7 +127,7 @@ class Line:
             with self._lock:
                 if self._is_cancelled:
                     raise Cancelled()
-            connection.request(method, self.prefix + path, body, headers or {})
+            connection.request(method, target, body, headers or {})
             response = connection.getresponse()
             content = response.read(_LONGEST + 1)
             answer = Answer(response.status, response.headers, content, time.monotonic() - began)
@@ -132,24 +137,32 @@ class Line:
             if self._is_cancelled:
                 raise Cancelled() from None
             raise Failure(
-                "unreachable", f"the service at {self.host} cannot be reached: {error or type(error).__name__}",
-                "check the network", host=self.host) from None
+                "unreachable", f"the service at {self.host} cannot be reached{_through(proxy)}: {error or type(error).__name__}",
+                "check the proxy" if proxy else "check the network", host=self.host) from None
         finally:
             with self._lock:
                 self._open.discard(connection)
             connection.close()
+        if answer.status == 407:
+            raise Failure(
+                "unreachable", f"the service at {self.host} cannot be reached{_through(proxy)}: it wants a user name and a password",
+                "use a proxy without a password", host=self.host)
         if len(content) > _LONGEST or 300 <= answer.status < 400 or answer.status == 511:
             raise self._portal(answer.status)
         return answer
 
-    def _connection(self, timeout):
+    def _connection(self, proxy, timeout):
+        host, port = proxy or (self.host, self.port)
         if self.scheme != "https":
-            return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+            return http.client.HTTPConnection(host, port, timeout=timeout)
         context = ssl.create_default_context()
         usual = ssl.get_default_verify_paths()
         if not usual.cafile and not usual.capath and authorities and os.path.exists(authorities):
             context.load_verify_locations(authorities)
-        return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=context)
+        connection = http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
+        if proxy:
+            connection.set_tunnel(self.host, self.port or 443)
+        return connection
 
     def _certificate(self, error):
         # X509_V_ERR_CERT_NOT_YET_VALID and CERT_HAS_EXPIRED: usually the clock of a device without a battery is
@@ -217,6 +230,10 @@ class Caller:
 
 def signature(secret, text, method="sha256"):
     return base64.b64encode(hmac.new(secret.encode(), text.encode(), method).digest()).decode()
+
+
+def _through(proxy):
+    return " through the proxy {}:{}".format(*proxy) if proxy else ""
 
 
 def _probe(connection):
