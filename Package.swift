@@ -183,8 +183,12 @@ let package = Package(
       name: "PairingStoreMemory", dependencies: ["PairingStore", "RegentPairing"], path: "Tests/PairingStoreMemory",
       swiftSettings: house),
     .target(
-      name: "StoreConformance", dependencies: ["PairingStore", "RegentPairing"], path: "Tests/StoreConformance",
-      swiftSettings: house),
+      name: "StoreConformance",
+      dependencies: [
+        "PairingStore", "RegentCryptography", "RegentEncodings", "RegentJSON", "RegentPairing", "RegentSQL",
+        "TestSupport",
+      ],
+      path: "Tests/StoreConformance", swiftSettings: house),
     .target(
       name: "ServiceTestSupport",
       dependencies: [

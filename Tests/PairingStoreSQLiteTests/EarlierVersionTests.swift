@@ -21,7 +21,7 @@ struct EarlierVersion: CustomTestStringConvertible, Sendable {
 
   static let all: [EarlierVersion] = {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.filter { $0.contains(".") }.sorted().map { EarlierVersion(name: $0) }
+    return names.filter { $0.first?.isNumber == true }.sorted().map { EarlierVersion(name: $0) }
   }()
 
   func facts() throws -> JSONValue { try JSONValue(reading: try readFile("\(folder)/facts.json")) }

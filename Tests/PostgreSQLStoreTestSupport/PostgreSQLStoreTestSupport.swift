@@ -21,10 +21,10 @@ public struct DatabasePlace: Sendable {
   public let master: Secret
 
   /// Creates an empty schema.
-  public init(on server: PostgreSQLServer) throws {
+  public init(on server: PostgreSQLServer, master: Secret = Random.secret()) throws {
     self.server = server
     schema = "test_\(UInt64.random(in: 0 ... .max))"
-    master = Random.secret()
+    self.master = master
     let connection = try connect()
     try connection.run("CREATE SCHEMA \(unsafeRawSQL: schema)", by: serverDeadline)
   }

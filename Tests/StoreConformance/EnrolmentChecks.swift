@@ -68,7 +68,7 @@ extension StoreConformance {
 extension ConformanceFixture {
   fileprivate func invitation(_ number: Int) throws -> EnrolmentID { try Self.name("I\(number)") }
 
-  fileprivate func invite(_ number: Int, uses: Int = 1, second: Int = 0) async throws {
+  func invite(_ number: Int, uses: Int = 1, second: Int = 0) async throws {
     try await store.invite(
       EnrolmentRecord(
         id: try invitation(number), requestor: requestor, secret: StoredSecret([7, 8, UInt8(number & 0xFF)]),
@@ -82,7 +82,7 @@ extension ConformanceFixture {
       secret: StoredSecret([1, 2, UInt8(number)]), created: at(1))
   }
 
-  fileprivate func redeem(
+  func redeem(
     _ number: Int, box: String = "box-1", pair: Int = 1, second: Int
   ) async throws -> KeyPair {
     try await store.redeem(

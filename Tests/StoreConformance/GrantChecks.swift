@@ -222,11 +222,12 @@ extension ConformanceFixture {
   }
 
   func grant(
-    _ number: Int, _ client: OAuthClientRecord, _ signIn: AuthenticationRecord
+    _ number: Int, _ client: OAuthClientRecord, _ signIn: AuthenticationRecord, thumbprint: String? = nil
   ) throws -> GrantRecord {
     GrantRecord(
       id: try Self.name("grant-\(number)"), client: client.id, authentication: signIn.authentication.id,
-      scope: "openid", thumbprint: nil, created: at(3), idle: .seconds(100), ends: at(5000), rowKey: signIn.rowKey,
+      scope: "openid", thumbprint: thumbprint, created: at(3), idle: .seconds(100), ends: at(5000),
+      rowKey: signIn.rowKey,
       generation: 0, rotated: at(3), answer: StoredSecret([1, 2, 3]))
   }
 }

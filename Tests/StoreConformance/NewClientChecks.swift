@@ -108,7 +108,7 @@ extension ConformanceFixture {
     try await store.oauthClients(of: nil, after: nil, limit: 100).map(\.id.text)
   }
 
-  fileprivate func clientInvitation(
+  func clientInvitation(
     _ number: Int, uses: Int, of requestor: RequestorID? = nil
   ) throws -> ClientInvitationRecord {
     ClientInvitationRecord(

@@ -52,7 +52,8 @@ func folder(of path: String) -> String {
   return String(path[..<slash])
 }
 
-func environment(_ name: String) -> String? {
+/// The value of an environment variable.
+public func environment(_ name: String) -> String? {
   guard let value = unsafe getenv(name) else { return nil }
   return unsafe String(cString: value)
 }
