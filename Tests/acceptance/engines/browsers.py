@@ -49,17 +49,14 @@ class Chromium(Engine):
             "mobileEmulation": {"deviceMetrics": {
                 "width": WIDTH, "height": HEIGHT, "pixelRatio": 1, "touch": True, "mobile": True}}}})
 
-    def send_taps(self, points, gap):
-        actions, began = [], time.monotonic()
-        for place, (x, y) in enumerate(points):
-            actions += [{"type": "pause", "duration": int(gap * 1000)}] if place else []
-            actions += [
-                {"type": "pointerMove", "x": int(x), "y": int(y), "duration": 0},
-                {"type": "pointerDown", "button": 0}, {"type": "pause", "duration": 30},
-                {"type": "pointerUp", "button": 0}]
-        self.driver.command("act", actions=[
-            {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": actions}])
-        return time.monotonic() - began - gap * (len(points) - 2) - 0.03 * len(points), None
+    def click(self, x, y):
+        pressed = self.touch("touchStart", [{"x": x, "y": y}])
+        time.sleep(0.03)
+        return pressed, self.touch("touchEnd", [])
+
+    def touch(self, kind, points):
+        self.driver.command("devtools", cmd="Input.dispatchTouchEvent", params={"type": kind, "touchPoints": points})
+        return time.time()
 
     def begin_tab(self):
         self.driver.command(

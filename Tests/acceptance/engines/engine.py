@@ -19,7 +19,9 @@ from service import Failure, until
 WIDTH, HEIGHT = 390, 844
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "LANGUAGE": "en", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1",
-    "MOZ_CRASHREPORTER_DISABLE": "1"}
+    "MOZ_CRASHREPORTER_DISABLE": "1",
+    # Halves the processor time of WebKitGTK, which has no graphics card here.
+    "WEBKIT_DISABLE_COMPOSITING_MODE": "1"}
 
 
 class Engine(Window):
@@ -31,6 +33,8 @@ class Engine(Window):
     def __init__(self, script=True, calm=False):
         """`calm` is a viewer who has asked the system for less motion."""
         self.script, self.calm, self.process = script, calm, None
+        # The heading of the page that follows a case's button, in this engine.
+        self.following = {}
         self.folder = tempfile.TemporaryDirectory(prefix="regent-engine-", ignore_cleanup_errors=True)
         self.display = Display()
         try:
@@ -101,26 +105,29 @@ class Engine(Window):
         """The position of the page in the coordinates of `send_taps`."""
         return 0, 0
 
-    def taps(self, points, gap):
-        """Taps these points, with `gap` seconds from a release to the next press.
+    def taps(self, x, y, moments=()):
+        """Taps here, and again at these moments, in seconds after the first release.
 
-        Returns the gap that it became, and the time of the last press since 1970, if the display knows it.
+        Returns the moments that they became, by the display's clock.
         """
         left, top = self.corner()
-        return self.send_taps([(left + x, top + y) for x, y in points], gap)
+        _, first = self.click(left + x, top + y)
+        presses = []
+        for moment in moments:
+            time.sleep(max(0, first + moment - time.time()))
+            presses.append(self.click(left + x, top + y)[0])
+        return [press - first for press in presses]
 
-    def send_taps(self, points, gap):
-        """Uses the mouse of the display, so that no driver waits for a page in between."""
-        real, released = gap, None
-        for point in points:
-            time.sleep(gap if released else 0)
-            pressed, now = self.display.click(*point)
-            real, released = pressed - released if released else gap, now
-        return real, pressed
+    def click(self, x, y):
+        """Presses for 30 ms; returns when it was pressed and released, in seconds since 1970.
+
+        Uses the mouse of the display, so that no driver waits for a page between two taps.
+        """
+        return self.display.click(x, y)
 
     def tap(self, selector, share=0.5):
         left, top, width, height = self.rectangle(selector)
-        self.taps([(left + width * share, top + height / 2)], 0)
+        self.taps(left + width * share, top + height / 2)
 
     def press(self, selector):
         """Taps after 1.2 s, as a viewer who has looked at the page."""

@@ -28,13 +28,11 @@ def one_lost_answer(stage, proxy, case, silent):
     scene = case.scene(stage)
     page = stage.enter(scene)
     button = case.button
-    # One command for both taps, because Chromium's driver starts no other one while it awaits the response to a form.
     left, top, width, height = engine.rectangle(button)
-    middle = left + width / 2, top + height / 2
     scene.mark()
     engine.deliberate()
     proxy.lose(silent)
-    engine.taps([middle] * (2 if silent else 1), PATIENCE[engine.script])
+    engine.taps(left + width / 2, top + height / 2, [PATIENCE[engine.script]] if silent else [])
     if not proxy.lost.wait(10):
         raise Failure(f"no form was sent: {engine.look()}")
     wished = [heading(key) for key in case.after]

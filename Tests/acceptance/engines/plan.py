@@ -6,7 +6,7 @@ import itertools
 from engines import journeys
 from engines.cases import CASES
 from engines.lost import lost_answer
-from engines.taps import GAPS, PLACES, activated, double_tap
+from engines.taps import PLACES, activated, hasty_taps
 
 JOURNEYS = (journeys.approve, journeys.number, journeys.deny, journeys.none_of_these)
 RETURNS = (
@@ -33,9 +33,8 @@ class Test:
                 f"{'script' if self.script else 'no script'}{', https' if self.https else ''}")
 
 
-def tap(case, gap, place, script, https=False):
-    return Test("double tap", case.name, f"{gap * 1000:.0f} ms, {place}", script, https,
-                lambda stage: double_tap(stage, case, gap, place))
+def taps(case, place, script, https=False):
+    return Test("hasty taps", case.name, place, script, https, lambda stage: hasty_taps(stage, case, place))
 
 
 def reader(case, script):
@@ -60,9 +59,11 @@ def short(engine):
     for number, case in enumerate(CASES):
         turn = number + 2 * engine
         script = turn // 2 % 2 == 0 if case.script is None else case.script
-        yield tap(case, GAPS[turn % 6], list(PLACES)[turn // 6 % 5], script)
-        for gap, place in case.worst:
-            yield tap(case, gap, place, True)
+        place = list(PLACES)[turn % 5]
+        yield taps(case, place, script)
+        for worst in case.worst:
+            if (worst, True) != (place, script):
+                yield taps(case, worst, True)
         if number % 3 == engine:
             yield reader(case, script)
     forms = [case for case in CASES if case.after]
@@ -82,9 +83,8 @@ def full(_):
         if case.script not in (None, script):
             continue
         for https in (False, True):
-            for turn, (gap, place) in enumerate(itertools.product(GAPS, PLACES)):
-                if https == (turn % 2 == 1):
-                    yield tap(case, gap, place, script, https)
+            for place in list(PLACES)[https::2]:
+                yield taps(case, place, script, https)
         yield reader(case, script)
         if case.after:
             for silent in (True, False):

@@ -14,7 +14,7 @@ from service import Failure, Service
 class Run:
     def __init__(self, programs, results, times):
         self.results, self.times, self.lock = results, times, threading.Lock()
-        self.performed, self.hung, self.engines = 0, 0, set()
+        self.hung, self.ends, self.engines = 0, False, set()
         self.services = {https: Service(programs, https=https) for https in (False, True)}
 
     def perform(self, tests, beside):
@@ -38,12 +38,14 @@ class Run:
         engine = None
         while True:
             with self.lock:
-                if not parts:
+                if not parts or self.ends:
                     break
                 part = next((part for part in parts if part[0].https == calm), parts[0])
                 parts.remove(part)
             stage = None
             for test in part:
+                if self.ends:
+                    break
                 began = time.monotonic()
                 # A driver that hangs proves nothing about the pages, so the test is repeated in a new browser.
                 for _ in range(3):
@@ -61,15 +63,19 @@ class Run:
                     if problem:
                         # The next test must not inherit what this one left open.
                         stage = None
-                    if not is_hung:
+                    if not is_hung or self.ends:
                         break
                     self.hung += 1
+                if self.ends:
+                    break
                 self.report(kind, test, problem, time.monotonic() - began, stage.timing if stage else "")
         self.quit(engine)
 
     def start(self, kind, script, calm):
         engine = kind(script, calm)
         self.engines.add(engine)
+        if self.ends:
+            self.quit(engine)
         return engine
 
     def quit(self, engine):
@@ -80,7 +86,6 @@ class Run:
     def report(self, kind, test, problem, seconds, timing):
         self.results.add(test.key(kind.name), problem, seconds, timing)
         with self.lock:
-            self.performed += 1
             if self.times:
                 print(f"{seconds:6.1f} s  {kind.name}: {test}  {timing}", flush=True)
             if problem:
@@ -88,6 +93,7 @@ class Run:
 
     def stop(self):
         """Ends everything; returns what went wrong."""
+        self.ends = True
         for engine in list(self.engines):
             engine.quit()
         codes = [service.stop() for service in self.services.values()]

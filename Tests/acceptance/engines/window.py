@@ -11,10 +11,9 @@ DELIBERATE = 1.2
 # time stamp of the first tap on this page, in milliseconds since its navigation; WebKit does not know it.
 LOOK = """
 const shown = [...document.querySelectorAll("h1")].find((one) => one.getClientRects().length > 0);
-const [tapped] = performance.getEntriesByType("first-input");
 return {document: performance.timeOrigin, whole: document.readyState === "complete", address: location.href,
         heading: shown ? shown.innerText.trim() : "", text: document.body ? document.body.innerText : "",
-        age: performance.now(), tapped: tapped ? tapped.startTime : null};
+        age: performance.now()};
 """
 RECTANGLES = """
 const shown = (one) => one.getClientRects().length > 0 && (!one.checkVisibility || one.checkVisibility());
