@@ -15,7 +15,7 @@ from engines.run import Run
 def arguments():
     parser = argparse.ArgumentParser(prog="engines", description=__doc__)
     parser.add_argument("programs", type=pathlib.Path, help="folder with regentd and regentctl")
-    parser.add_argument("--full", action="store_true", help="all combinations, about half an hour; default: some minutes")
+    parser.add_argument("--full", action="store_true", help="all combinations, half an hour; default: some minutes")
     parser.add_argument("--only", default="", help="tests whose name contains this text")
     parser.add_argument("--engine", default="", help="engines whose name contains this text")
     parser.add_argument("--times", action="store_true", help="print each test and how long it took")

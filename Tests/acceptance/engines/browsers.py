@@ -70,7 +70,8 @@ class Firefox(Engine):
         settings = {
             "marionette.port": 0, "javascript.enabled": self.script, "signon.rememberSignons": False,
             "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
-            "ui.prefersReducedMotion": int(self.calm), "browser.aboutwelcome.enabled": False, "app.normandy.enabled": False}
+            "ui.prefersReducedMotion": int(self.calm), "browser.aboutwelcome.enabled": False,
+            "app.normandy.enabled": False}
         text = "".join(f'user_pref("{name}", {str(value).lower()});\n' for name, value in settings.items())
         profile = pathlib.Path(self.folder.name, "profile")
         profile.mkdir()

@@ -56,6 +56,7 @@ def short(engine):
         yield told("journey", JOURNEYS[(engine + script + 2 * https) % 4], script, https)
     for number, function in enumerate(RETURNS):
         yield told("again", function, (engine + number) % 2 == 0)
+    yield told("again", journeys.news_on_the_result_page, True)
     for number, case in enumerate(CASES):
         turn = number + 2 * engine
         script = turn // 2 % 2 == 0 if case.script is None else case.script
@@ -79,6 +80,8 @@ def full(_):
             yield told("journey", function, script, https)
         for function in RETURNS:
             yield told("again", function, script, https)
+        if script:
+            yield told("again", journeys.news_on_the_result_page, True, https)
     for script, case in itertools.product((True, False), CASES):
         if case.script not in (None, script):
             continue

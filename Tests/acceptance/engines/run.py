@@ -24,7 +24,8 @@ class Run:
             work[kind, test.script].append(test)
         threads = []
         for (kind, script), mine in work.items():
-            parts = [list(part) for _, part in itertools.groupby(mine, lambda test: (test.https, test.group, test.case))]
+            parts = [
+                list(part) for _, part in itertools.groupby(mine, lambda test: (test.https, test.group, test.case))]
             for number in range(beside):
                 threads.append(threading.Thread(
                     target=self.work, args=(kind, script, number % 2 == 1, parts), daemon=True))

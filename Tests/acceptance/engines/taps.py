@@ -1,7 +1,7 @@
 """Hasty taps: each button of each page that leads to another one, tapped again at the same place.
 
-One series taps a button, and again after 60, 120, 300, 500, 700 and 900 ms. A tap that does not count leaves the page as
-it was, so that one page is enough for all of them. The test reads the effects at the service (audit log, the box's
+One series taps a button, and again after 60, 120, 300, 500, 700 and 900 ms. A tap that does not count leaves the page
+as it was, so that one page is enough for all of them. The test reads the effects at the service (audit log, the box's
 call, the session), not on the page: only the first tap's decision, no report, and the viewer is still signed in. The
 first tap comes 1.2 s after its page is shown, so each case also shows that a deliberate tap counts.
 """

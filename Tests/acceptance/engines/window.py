@@ -7,8 +7,7 @@ from service import Failure, until
 
 # The pause of a viewer who looks first: a page ignores taps in its first second.
 DELIBERATE = 1.2
-# Needs no script of the page: which page it is, and which document. The heading is the visible one. `tapped` is the
-# time stamp of the first tap on this page, in milliseconds since its navigation; WebKit does not know it.
+# Needs no script of the page: which page it is, and which document. The heading is the visible one.
 LOOK = """
 const shown = [...document.querySelectorAll("h1")].find((one) => one.getClientRects().length > 0);
 return {document: performance.timeOrigin, whole: document.readyState === "complete", address: location.href,
@@ -33,7 +32,8 @@ return paint ? (performance.now() - paint.startTime) / 1000 : null;
 # What a screen reader does to an element that is exposed to it: focus and a click without pointer events.
 ACTIVATE = """
 if (performance.now() > arguments[1]) return null;
-const shown = (one) => one.getClientRects().length > 0 && (arguments[2] || getComputedStyle(one).visibility === "visible");
+const isVisible = (one) => arguments[2] || getComputedStyle(one).visibility === "visible";
+const shown = (one) => one.getClientRects().length > 0 && isVisible(one);
 const found = [...document.querySelectorAll(arguments[0])].filter(shown);
 for (const one of found) {
   one.focus();
