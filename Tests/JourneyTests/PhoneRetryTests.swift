@@ -56,6 +56,28 @@ extension TestService {
     }
   }
 
+  @Test func `sign-ins that one browser sends at the same time all lead to the code`() async throws {
+    let service = try await TestService()
+    try await withPhone(service) { client in
+      for round in 0..<10 {
+        let code = try await newCode(service, client, device: "box-\(round)")
+        var phone = PhoneBrowser(client)
+        try await phone.reachSignIn(code)
+        let ends = try await withThrowingTaskGroup(of: String?.self) { group in
+          // One fewer than the tries that an account has from one address.
+          for _ in 0..<4 {
+            group.addTask { [phone] in
+              var phone = phone
+              return try await phone.send("sign-in", rightPassword, following: false).header("location")
+            }
+          }
+          return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(ends == Array(repeating: "/D/\(code)/approve", count: 4))
+      }
+    }
+  }
+
   @Test(arguments: ["open", "deny", "release", "renew"])
   func `reloading a form address with GET leads to the current page of the code`(form: String) async throws {
     let service = try await TestService()

@@ -118,6 +118,7 @@ def story(box, phone):
     phone.at("screens.title")
     phone.tap("a[href$='/apps']")
     phone.at("apps.title")
+    phone.one("details:has(input[name=app][value=kodi]) summary").click()
     before = time.monotonic()
     phone.tap("form:has(input[name=app][value=kodi]) button[value=denied]")
     until("the phone's no is at the box", lambda: box.permission("kodi") == "denied")

@@ -174,8 +174,11 @@ STEPS = tuple((before, button, after) for before, button in (
     ("match-number", "a.deny", "report"), ("screens-one", "li a[href$='/sign-out']", "confirm-screen"),
     ("screens-one", ".account-box a[href$='/sign-out']", "confirm-phone"),
 )
+# A list can be scrolled to any position, so a page that follows one of its buttons shows its decisions only after a tap.
+AFTER_LISTS = ("apps",)
 WINDOWS = tuple((width, height) for width in (320, 360, 412) for height in (640, 740))
 # Positions in the window after scrolling the button into view; buttons that are not active yet count, too.
+SHOWN = "return [...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility()).length;"
 PLACES = """
 return [...document.querySelectorAll(arguments[0])].map((element) => {
   if (arguments[1]) element.scrollIntoView({block: "nearest"});
@@ -193,6 +196,10 @@ def check_places(driver, base, languages):
     for tag in languages:
         for width, height in WINDOWS:
             resize(driver, width, height)
+            for page in AFTER_LISTS:
+                driver.get(f"{base}/{tag}/{page}.html")
+                if driver.execute_script(SHOWN, decisions):
+                    problems.append(f"{tag}, {width} x {height}: {page} shows a decision before a tap")
             found = {}
             for page, selector, is_scrolled in needed:
                 driver.get(f"{base}/{tag}/{page}.html")

@@ -20,7 +20,7 @@ from browser import LANGUAGES, Phone
 from phone_codes import deny, expired_code, family, live_result, number, race, scanned_link, typed_code, wrong_code
 from phone_pages import (
     guest, keyboard, language_switch, no_frame, paints_first, screens, way_back, way_back_is_shut)
-from phone_taps import double_tap, held_key, rests
+from phone_taps import held_key, rests
 from service import Failure, Service
 
 EVERYTHING = (
@@ -61,10 +61,7 @@ def main():
     services, phones = {}, {}
     try:
         for kind, script, language, stories in runs():
-            # Only by name, because it needs more codes than one box may have, and has not passed yet. `engines` taps
-            # twice everywhere.
-            wanted = arguments.only or [story.__name__ for story in stories]
-            stories = [story for story in (*stories, double_tap) if story.__name__ in wanted]
+            stories = [story for story in stories if not arguments.only or story.__name__ in arguments.only]
             if not stories:
                 continue
             if kind not in services:

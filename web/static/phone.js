@@ -77,6 +77,13 @@ addEventListener("resize", () => {
   if (width !== before) rest();
 });
 
+// Whether the style sheet's second still runs. A screen reader and a key reach a button below a cover.
+const isResting = (button) => {
+  const list = button.closest(".settling");
+  if (list === null) return getComputedStyle(button).visibility === "hidden";
+  const cover = getComputedStyle(list, "::after");
+  return cover.animationName !== "none" && cover.visibility === "visible";
+};
 const isDecision = (event) => event.target instanceof Element && event.target.closest(decisions) !== null;
 document.addEventListener("pointerdown", (event) => { pressed = event.timeStamp; }, true);
 // A press is forgotten half a second after its end. Otherwise a later click of a screen reader, which has no press,
@@ -97,7 +104,8 @@ document.addEventListener("click", (event) => {
   if (!isDecision(event)) return;
   // event.detail counts the clicks of a pointer; it is 0 for keys and screen readers.
   const press = event.detail > 0 ? pressed : keyed;
-  if ((press === null ? event.timeStamp : press) >= inView + second) return;
+  const isLate = (press === null ? event.timeStamp : press) >= inView + second;
+  if (isLate && !isResting(event.target.closest(decisions))) return;
   event.preventDefault();
   event.stopPropagation();
 }, true);

@@ -2,6 +2,7 @@
 
 import glob
 import pathlib
+import time
 
 from engines.engine import HEIGHT, WIDTH, Engine
 from engines.wire import Marionette
@@ -19,6 +20,11 @@ class WebKit(Engine):
             raise SystemExit("no MiniBrowser; run deploy/bootstrap --pages")
         port = free_port()
         self.launch("WebKitWebDriver", f"--port={port}")
+        # GTK 4 and GTK 3 have the same setting.
+        for folder in ("gtk-4.0", "gtk-3.0"):
+            settings = pathlib.Path(self.folder.name, ".config", folder, "settings.ini")
+            settings.parent.mkdir(parents=True)
+            settings.write_text(f"[Settings]\ngtk-enable-animations={int(not self.calm)}\n")
         # Without its toolbar the window can be as narrow as a phone.
         options = ["--automation", "--full-screen"] + ([] if self.script else ["--enable-javascript=false"])
         return self.session(port, {"webkitgtk:browserOptions": {"binary": programs[0], "args": options}})
@@ -37,21 +43,20 @@ class Chromium(Engine):
         port = free_port()
         self.launch("chromedriver", f"--port={port}")
         return self.session(port, {"goog:chromeOptions": {
-            "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-position=0,0", "--lang=en"],
+            "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-position=0,0", "--lang=en",
+                     *(["--force-prefers-reduced-motion"] if self.calm else [])],
             "prefs": {"credentials_enable_service": False, "profile.password_manager_enabled": False},
             "mobileEmulation": {"deviceMetrics": {
                 "width": WIDTH, "height": HEIGHT, "pixelRatio": 1, "touch": True, "mobile": True}}}})
 
-    def send_taps(self, points, gap):
-        actions = []
-        for place, (x, y) in enumerate(points):
-            actions += [{"type": "pause", "duration": int(gap * 1000)}] if place else []
-            actions += [
-                {"type": "pointerMove", "x": int(x), "y": int(y), "duration": 0},
-                {"type": "pointerDown", "button": 0}, {"type": "pause", "duration": 30},
-                {"type": "pointerUp", "button": 0}]
-        self.driver.command("act", actions=[
-            {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": actions}])
+    def click(self, x, y):
+        pressed = self.touch("touchStart", [{"x": x, "y": y}])
+        time.sleep(0.03)
+        return pressed, self.touch("touchEnd", [])
+
+    def touch(self, kind, points):
+        self.driver.command("devtools", cmd="Input.dispatchTouchEvent", params={"type": kind, "touchPoints": points})
+        return time.time()
 
     def begin_tab(self):
         self.driver.command(
@@ -65,7 +70,8 @@ class Firefox(Engine):
         settings = {
             "marionette.port": 0, "javascript.enabled": self.script, "signon.rememberSignons": False,
             "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
-            "browser.aboutwelcome.enabled": False, "app.normandy.enabled": False}
+            "ui.prefersReducedMotion": int(self.calm), "browser.aboutwelcome.enabled": False,
+            "app.normandy.enabled": False}
         text = "".join(f'user_pref("{name}", {str(value).lower()});\n' for name, value in settings.items())
         profile = pathlib.Path(self.folder.name, "profile")
         profile.mkdir()

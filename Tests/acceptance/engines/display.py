@@ -34,6 +34,7 @@ class Display:
         self.x11.XStringToKeysym.restype, self.x11.XStringToKeysym.argtypes = number, [ctypes.c_char_p]
         self.x11.XKeysymToKeycode.restype, self.x11.XKeysymToKeycode.argtypes = ctypes.c_ubyte, [pointer, number]
         self.x11.XFlush.argtypes = self.x11.XCloseDisplay.argtypes = [pointer]
+        self.x11.XSync.argtypes = [pointer, ctypes.c_int]
         self.test.XTestFakeKeyEvent.argtypes = [pointer, ctypes.c_uint, ctypes.c_int, number]
         self.test.XTestFakeButtonEvent.argtypes = [pointer, ctypes.c_uint, ctypes.c_int, number]
         self.test.XTestFakeMotionEvent.argtypes = [pointer, ctypes.c_int, ctypes.c_int, ctypes.c_int, number]
@@ -46,9 +47,9 @@ class Display:
         self.x11.XSetIOErrorExitHandler(self.server, ctypes.cast(STAY, ctypes.c_void_p), None)
 
     def click(self, x, y):
-        """Presses the left button here for 30 ms."""
+        """Presses the left button here for 30 ms; returns when it was pressed and released, in seconds since 1970."""
         self.test.XTestFakeMotionEvent(self.server, 0, int(x), int(y), 0)
-        self.press(self.test.XTestFakeButtonEvent, 1, 0.03)
+        return self.press(self.test.XTestFakeButtonEvent, 1, 0.03)
 
     def hold(self, key, seconds):
         """Presses a key, named as in keysymdef.h, for this time."""
@@ -57,10 +58,13 @@ class Display:
 
     def press(self, event, code, seconds):
         event(self.server, code, 1, 0)
-        self.x11.XFlush(self.server)
+        # The X server has stamped the event when this returns.
+        self.x11.XSync(self.server, 0)
+        pressed = time.time()
         time.sleep(seconds)
         event(self.server, code, 0, 0)
-        self.x11.XFlush(self.server)
+        self.x11.XSync(self.server, 0)
+        return pressed, time.time()
 
     def stop(self):
         if self.server:

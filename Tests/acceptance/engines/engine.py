@@ -12,43 +12,29 @@ import tempfile
 import time
 
 from engines.display import Display
+from engines.window import DELIBERATE, Window
 from engines.wire import CommandFailed, WebDriver
 from service import Failure, until
 
 WIDTH, HEIGHT = 390, 844
-# The pause of a viewer who looks first: a page ignores taps in its first second.
-DELIBERATE = 1.2
-# Needs no script of the page: which page it is, and which document. The heading is the visible one.
-LOOK = """
-const shown = [...document.querySelectorAll("h1")].find((one) => one.getClientRects().length > 0);
-return {document: performance.timeOrigin, whole: document.readyState === "complete", address: location.href,
-        heading: shown ? shown.innerText.trim() : "", text: document.body ? document.body.innerText : "",
-        age: performance.now()};
-"""
-RECTANGLES = """
-const shown = (one) => one.getClientRects().length > 0 && (!one.checkVisibility || one.checkVisibility());
-return [...document.querySelectorAll(arguments[0])].filter(shown).map((one) => {
-  let box = one.getBoundingClientRect();
-  if (box.top < 0 || box.bottom > innerHeight) {
-    one.scrollIntoView({block: "center"});
-    box = one.getBoundingClientRect();
-  }
-  return [box.left, box.top, box.width, box.height];
-});
-"""
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "LANGUAGE": "en", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1",
-    "MOZ_CRASHREPORTER_DISABLE": "1"}
+    "MOZ_CRASHREPORTER_DISABLE": "1",
+    # Halves the processor time of WebKitGTK, which has no graphics card here.
+    "WEBKIT_DISABLE_COMPOSITING_MODE": "1"}
 
 
-class Engine:
+class Engine(Window):
     """A browser at phone size, with or without script."""
 
     # What the driver opens in front: a tab or a window.
     name, tab = "", "tab"
 
-    def __init__(self, script=True):
-        self.script, self.process = script, None
+    def __init__(self, script=True, calm=False):
+        """`calm` is a viewer who has asked the system for less motion."""
+        self.script, self.calm, self.process = script, calm, None
+        # The heading of the page that follows a case's button, in this engine.
+        self.following = {}
         self.folder = tempfile.TemporaryDirectory(prefix="regent-engine-", ignore_cleanup_errors=True)
         self.display = Display()
         try:
@@ -81,80 +67,6 @@ class Engine:
 
     def run(self, script, *arguments):
         return self.driver.command("run", script=script, args=list(arguments))
-
-    # What a page is
-
-    def look(self):
-        """The current page; None between two pages."""
-        try:
-            return self.run(LOOK)
-        except CommandFailed:
-            return None
-
-    def at(self, *headings, seconds=15, other_than=None):
-        """Waits for a complete page with one of these headings, and returns it."""
-        last = None
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            last = self.look() or last
-            if last and last["whole"] and last["heading"] in headings and last["document"] != other_than:
-                return last
-            time.sleep(0.03)
-        found = last and f"{last['heading']!r} on {last['address']}"
-        raise Failure(f"no page {' or '.join(map(repr, headings))}: {found}")
-
-    def still(self, seconds=0.6):
-        """The page, once no other has come for this long; it may be an error page of the browser."""
-        page, since, end = self.look(), time.monotonic(), time.monotonic() + 20
-        while time.monotonic() < min(since + seconds, end):
-            time.sleep(0.05)
-            now = self.look()
-            if not now or not now["whole"] or not page or now["document"] != page["document"]:
-                page, since = now, time.monotonic()
-        return page
-
-    def arrive(self, address):
-        """Waits for the complete page at this address."""
-        def found():
-            page = self.look()
-            return page if page and page["whole"] and page["address"] == address else None
-        return until(f"{self.name} is at {address}", found)
-
-    def leaves(self, page):
-        """Waits for another document."""
-        def is_gone():
-            now = self.look()
-            return now and now["whole"] and now["document"] != page["document"]
-        until(f"{self.name} shows another page than {page['heading']!r}", is_gone, 15)
-
-    def settled_heading(self, wanted, seconds=4):
-        """The heading, as soon as it is one of these, otherwise that at the end of this time."""
-        wanted, end = list(wanted), time.monotonic() + seconds
-        while True:
-            shown = (self.look() or {}).get("heading")
-            if shown in wanted or time.monotonic() > end:
-                return shown
-            time.sleep(0.1)
-
-    def words(self):
-        """The text below the page's heading."""
-        page = self.look() or {"text": "", "heading": ""}
-        return " ".join(page["text"].partition(page["heading"])[2].split())[:160]
-
-    def rectangles(self, selector):
-        return self.run(RECTANGLES, selector)
-
-    def rectangle(self, selector):
-        """The position of the element; what opens at a tap, such as details, may take a moment to be drawn."""
-        end = time.monotonic() + 5
-        while not (found := self.rectangles(selector)):
-            if time.monotonic() > end:
-                raise Failure(f"no {selector} on the page {self.look()}")
-            time.sleep(0.05)
-        return found[0]
-
-    def source(self):
-        return self.driver.command("source")
 
     # Actions of a viewer
 
@@ -193,23 +105,29 @@ class Engine:
         """The position of the page in the coordinates of `send_taps`."""
         return 0, 0
 
-    def taps(self, points, gap):
-        """Taps these points, with `gap` seconds from a release to the next press; returns the additional time."""
-        left, top = self.corner()
-        points = [(left + x, top + y) for x, y in points]
-        began = time.monotonic()
-        self.send_taps(points, gap)
-        return time.monotonic() - began - gap * (len(points) - 1) - 0.03 * len(points)
+    def taps(self, x, y, moments=()):
+        """Taps here, and again at these moments, in seconds after the first release.
 
-    def send_taps(self, points, gap):
-        """Uses the mouse of the display, so that no driver waits for a page in between."""
-        for place, point in enumerate(points):
-            time.sleep(gap if place else 0)
-            self.display.click(*point)
+        Returns the moments that they became, by the display's clock.
+        """
+        left, top = self.corner()
+        _, first = self.click(left + x, top + y)
+        presses = []
+        for moment in moments:
+            time.sleep(max(0, first + moment - time.time()))
+            presses.append(self.click(left + x, top + y)[0])
+        return [press - first for press in presses]
+
+    def click(self, x, y):
+        """Presses for 30 ms; returns when it was pressed and released, in seconds since 1970.
+
+        Uses the mouse of the display, so that no driver waits for a page between two taps.
+        """
+        return self.display.click(x, y)
 
     def tap(self, selector, share=0.5):
         left, top, width, height = self.rectangle(selector)
-        self.taps([(left + width * share, top + height / 2)], 0)
+        self.taps(left + width * share, top + height / 2)
 
     def press(self, selector):
         """Taps after 1.2 s, as a viewer who has looked at the page."""
@@ -225,6 +143,8 @@ class Engine:
 
     def become(self, service, cookies):
         """Replaces the browser's cookies by these."""
+        if self.cookies() == {cookie["name"]: cookie["value"] for cookie in cookies}:
+            return
         self.open(service.url + "/static/favicon.svg")
         self.arrive(service.url + "/static/favicon.svg")
         if self.cookies():

@@ -5,11 +5,9 @@ The service has processed the form, and the response is lost in one of two ways.
 the form again by itself, or shows an error and the viewer reloads. Or nothing comes: the viewer taps once more.
 """
 
-import time
-
-from engines.engine import DELIBERATE
 from engines.losing import Losing
 from engines.stage import Stage, heading, settled
+from engines.window import DELIBERATE
 from service import Failure
 
 # With scripts the page ignores a second tap for ten seconds.
@@ -30,13 +28,11 @@ def one_lost_answer(stage, proxy, case, silent):
     scene = case.scene(stage)
     page = stage.enter(scene)
     button = case.button
-    # One command for both taps, because Chromium's driver starts no other one while it awaits the response to a form.
     left, top, width, height = engine.rectangle(button)
-    middle = left + width / 2, top + height / 2
-    before = scene.actions()
-    time.sleep(DELIBERATE)
+    scene.mark()
+    engine.deliberate()
     proxy.lose(silent)
-    engine.taps([middle] * (2 if silent else 1), PATIENCE[engine.script])
+    engine.taps(left + width / 2, top + height / 2, [PATIENCE[engine.script]] if silent else [])
     if not proxy.lost.wait(10):
         raise Failure(f"no form was sent: {engine.look()}")
     wished = [heading(key) for key in case.after]
@@ -48,7 +44,7 @@ def one_lost_answer(stage, proxy, case, silent):
             stage.fill(scene)
             engine.press(button)
     wanted = list(case.actions), case.state
-    found = settled(wanted, lambda: (scene.actions()[len(before):], scene.state() if case.state else None))
+    found = settled(wanted, lambda: (scene.actions(), scene.state() if case.state else None))
     shown = engine.settled_heading(wished)
     problems = []
     if found != wanted:

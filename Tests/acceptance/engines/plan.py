@@ -6,7 +6,7 @@ import itertools
 from engines import journeys
 from engines.cases import CASES
 from engines.lost import lost_answer
-from engines.taps import GAPS, PLACES, double_tap
+from engines.taps import PLACES, activated, hasty_taps
 
 JOURNEYS = (journeys.approve, journeys.number, journeys.deny, journeys.none_of_these)
 RETURNS = (
@@ -16,28 +16,38 @@ RETURNS = (
 @dataclasses.dataclass
 class Test:
     group: str
-    name: str
+    case: str
+    detail: str
     script: bool
     https: bool
     # Called with a stage; returns what is wrong, or raises an error if the test cannot continue.
     work: object
 
+    def key(self, engine):
+        """The name of this test in an engine, as columns of the file of results."""
+        return (engine, self.group, self.case, self.detail, "script" if self.script else "no script",
+                "https" if self.https else "http")
+
     def __str__(self):
-        return f"{self.group}: {self.name}, {'script' if self.script else 'no script'}{', https' if self.https else ''}"
+        return (f"{self.group}: {self.case}{self.detail and ', ' + self.detail}, "
+                f"{'script' if self.script else 'no script'}{', https' if self.https else ''}")
 
 
-def tap(case, gap, place, script, https=False):
-    return Test("double tap", f"{case.name}, {gap * 1000:.0f} ms, {place}", script, https,
-                lambda stage: double_tap(stage, case, gap, place))
+def taps(case, place, script, https=False):
+    return Test("hasty taps", case.name, place, script, https, lambda stage: hasty_taps(stage, case, place))
+
+
+def reader(case, script):
+    return Test("screen reader", case.name, "", script, False, lambda stage: activated(stage, case))
 
 
 def lost(case, silent, script):
     kind = "silence" if silent else "connection ends"
-    return Test("lost answer", f"{case.name}, {kind}", script, False, lambda stage: lost_answer(stage, case, silent))
+    return Test("lost answer", case.name, kind, script, False, lambda stage: lost_answer(stage, case, silent))
 
 
 def told(group, function, script, https=False):
-    return Test(group, function.__name__.replace("_", " "), script, https, function)
+    return Test(group, function.__name__.replace("_", " "), "", script, https, function)
 
 
 def short(engine):
@@ -46,12 +56,17 @@ def short(engine):
         yield told("journey", JOURNEYS[(engine + script + 2 * https) % 4], script, https)
     for number, function in enumerate(RETURNS):
         yield told("again", function, (engine + number) % 2 == 0)
+    yield told("again", journeys.news_on_the_result_page, True)
     for number, case in enumerate(CASES):
         turn = number + 2 * engine
         script = turn // 2 % 2 == 0 if case.script is None else case.script
-        yield tap(case, GAPS[turn % 6], list(PLACES)[turn // 6 % 5], script)
-        for gap, place in case.worst:
-            yield tap(case, gap, place, True)
+        place = list(PLACES)[turn % 5]
+        yield taps(case, place, script)
+        for worst in case.worst:
+            if (worst, True) != (place, script):
+                yield taps(case, worst, True)
+        if number % 3 == engine:
+            yield reader(case, script)
     forms = [case for case in CASES if case.after]
     for number, case in enumerate(forms):
         if number % 3 == engine:
@@ -65,11 +80,15 @@ def full(_):
             yield told("journey", function, script, https)
         for function in RETURNS:
             yield told("again", function, script, https)
+        if script:
+            yield told("again", journeys.news_on_the_result_page, True, https)
     for script, case in itertools.product((True, False), CASES):
         if case.script not in (None, script):
             continue
-        for turn, (gap, place) in enumerate(itertools.product(GAPS, PLACES)):
-            yield tap(case, gap, place, script, https=turn % 2 == 1)
+        for https in (False, True):
+            for place in list(PLACES)[https::2]:
+                yield taps(case, place, script, https)
+        yield reader(case, script)
         if case.after:
             for silent in (True, False):
                 yield lost(case, silent, script)

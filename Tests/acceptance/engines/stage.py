@@ -19,9 +19,11 @@ class Scene:
         self.box = stage.box()
         self.code = self.box.ask(**query) if query.pop("asks", True) else None
         self.viewer = Viewer(stage.service)
-        if user:
+        if user and user == stage.user:
+            self.viewer.jar = dict(stage.jar)
+        elif user:
             self.viewer.sign_in_without_code(user)
-        self.others, self.fill, self.before, self.path = [], {}, (), "/"
+        self.others, self.fill, self.before, self.path, self.seen = [], {}, (), "/", 0
 
     def at(self, path):
         self.path = path.format(code=self.code)
@@ -49,10 +51,16 @@ class Scene:
         return self
 
     def actions(self):
-        """The decisions in the audit log about this box and by this account, oldest first."""
-        lines = self.stage.service.control("audit", "tail", "--lines", "300", "--json")
-        return [line["action"] for line in lines if line["action"] not in IGNORED and (
-            line["actor"] == f"viewer aurora/{self.user}" or self.box.model in line.get("detail", ""))]
+        """The decisions in the audit log about this box and by this account since the mark, oldest first."""
+        return [line["action"] for line in self.audit() if line["number"] > self.seen and line["action"] not in IGNORED
+                and (line["actor"] == f"viewer aurora/{self.user}" or self.box.model in line.get("detail", ""))]
+
+    def audit(self):
+        return self.stage.service.control("audit", "tail", "--lines", "600", "--json")
+
+    def mark(self):
+        """Later, `actions` gives only what happens from now on."""
+        self.seen = self.audit()[-1]["number"]
 
     def state(self):
         """The state that the box sees: the status of its poll, or the state of its code while it waits."""
@@ -62,12 +70,24 @@ class Scene:
 
 
 class Stage:
-    """One browser and one service."""
+    """One browser and one service, and what successive tests there share."""
 
     numbers = itertools.count(1)
 
     def __init__(self, engine, service):
         self.engine, self.service = engine, service
+        # Scenes that a test has left as they were, by the name of their case; and a viewer who is signed in.
+        self.scenes, self.user, self.jar = {}, None, None
+        # What the last test measured about its taps.
+        self.timing = ""
+
+    def known(self):
+        """The name of an account that is signed in already, so that not every test needs a new one."""
+        if not self.user:
+            user = self.account()
+            self.jar = Viewer(self.service).sign_in_without_code(user).jar
+            self.user = user
+        return self.user
 
     def account(self):
         name = f"viewer-{next(self.numbers)}"
