@@ -96,6 +96,8 @@ CHECK = (
     Step("deb", "Debian packages", ("deploy/deb",), 300, ("release-build",)),
     Step("packages", "the packages under a real systemd", ("Tests/acceptance/packages.py", ".build/deb"), 900, ("deb",), ("container",)),
     Step("packages-13", "the packages under Debian 13", ("Tests/acceptance/packages.py", ".build/deb", "trixie"), 600, ("deb",), ("container",)),
+    Step("install-journey", "seconds and keys from the apt repository to a purge, under Debian 12 and 13",
+         ("Tests/acceptance/journey.py", ".build/deb"), 450, ("deb",), ("container",)),
     Step("repository", "the apt repository under Debian 12 and 13", ("Tests/acceptance/repository.py", ".build/deb"), 450, ("deb",), ("container",)),
     Step("release", "tarball and SBOM", ("Tests/acceptance/release.py", RELEASE), 300, ("release-build",)),
     Step("containers", "the images and the compose file", ("Tests/acceptance/containers.py", RELEASE), 600, ("release-build",)),

@@ -218,16 +218,21 @@ def removing_keeps_data_and_settings():
     assert requestors() == {"acme"} and a_token()
 
 
-LINKS = "/etc/systemd/system/multi-user.target.wants"
 # The files that a killed setup leaves, and units that an operator enabled by name.
 LEFT = (
     "/etc/regent/.agent.conf.new0", "/etc/regent/.secret.new0", "/etc/regent/.secret.new1", "/etc/regent/.agent.conf.lock",
     "/etc/regent/.regentd.env.new0", "/etc/regent/.regentd.env.lock")
-ENABLED = ("regentd@1", "regent-launcher@tty3", "regent-pair@tty4")
+ENABLED = ("regentd@1", "regent-launcher@tty3", "regent-pair@tty4", "regent-app@boxed.socket")
+
+
+def accounts():
+    """The users and groups of the packages."""
+    return set(re.findall(r"^(regent[a-z-]*):", stage.machine.run("getent", "passwd") + stage.machine.run("getent", "group"), re.M))
 
 
 def purging_leaves_nothing():
-    """Purging also removes data that was moved elsewhere with a link, and nothing beside it."""
+    """Purging also removes data that was moved elsewhere with a link, and nothing beside it. It leaves drop-ins of an
+    administrator, users and groups, and says why."""
     stage.machine.run("touch", *LEFT)
     stage.machine.run("systemctl", "enable", *ENABLED)
     stage.machine.run("systemctl", "stop", "regentd", "regent.socket", "regent")
@@ -236,10 +241,20 @@ def purging_leaves_nothing():
         mv /var/lib/regentd /srv/elsewhere/regentd && ln -s /srv/elsewhere/regentd /var/lib/regentd
         # A folder that others use, too.
         mv /var/lib/regent/* /srv/elsewhere && rmdir /var/lib/regent && ln -s /srv/elsewhere /var/lib/regent""")
-    stage.machine.run("env", "DEBIAN_FRONTEND=noninteractive", "dpkg", "-P", *reversed(NAMES))
+    drop_ins = {f"/etc/systemd/system/{unit}.d" for unit in ("regent-app@boxed.socket", "regentd.service")}
+    for folder in drop_ins:
+        stage.machine.write(f"{folder}/own.conf", "[Unit]\nDescription=An administrator's\n")
+    said = stage.machine.run("sh", "-c", f"DEBIAN_FRONTEND=noninteractive dpkg -P {' '.join(reversed(NAMES))} 2>&1")
+    # What stays is named, and each command that is offered removes it.
+    offered = re.findall(r"(rm -r '\S+'|(?:user|group)del [a-z-]+)", said)
+    assert {command.split("'")[1] for command in offered if command.startswith("rm")} == drop_ins, said
+    assert accounts() == {"regent", "regent-launcher", "regentd", "regent-admin", "regent-proxy"} and len(offered) == 7, said
+    for command in offered:
+        stage.machine.run("sh", "-c", command)
+    assert not accounts()
     left = listing() - clean
     assert not left, sorted(left)
-    links = stage.machine.run("find", LINKS, "/var/lib", "-maxdepth", "1", "-name", "regent*", fails=None)
+    links = stage.machine.run("find", "/etc/systemd/system", "/var/lib", "-name", "regent*", fails=None)
     assert not links, links
     assert stage.machine.run("find", "/srv/elsewhere", "-mindepth", "1").split() == ["/srv/elsewhere/other"]
     stage.machine.run("rm", "-r", "/srv/elsewhere")

@@ -9,46 +9,24 @@ it still tests the refusals of `deploy/repo` and that its output is reproducible
 """
 import contextlib
 import functools
-import http.server
 import os
 import pathlib
 import re
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 from container import PACKAGING, Container, Unavailable
 from packages_stage import built, place, repacked, stage
+from repository_stage import HOST, Keys, Server, lines_of_the_page
 
 os.chdir(place)
-NEWER, HOST = "9.9.9", "packages.example.org"
+NEWER = "9.9.9"
 DAY, NOW = 86400, int(time.time())
 KEYRING = "/usr/share/keyrings/regent-archive-keyring.gpg"
 SUITES = ("bookworm", "trixie")
-
-
-class Keys:
-    """Throwaway keys. They are older than the packages' oldest release, so that a past release can be signed."""
-
-    def __init__(self, home):
-        home.mkdir(mode=0o700)
-        self.env = os.environ | {"GNUPGHOME": str(home), "LC_ALL": "C.UTF-8"}
-
-    def made(self, name, kind="ed25519", expires="never", more=()):
-        self.gpg("--faked-system-time", "20250101T000000", "--passphrase", "", *more, "--quick-gen-key", f"{name} <{name}@example.org>",
-                 kind, "sign", expires)
-        listed = self.gpg("--with-colons", "--list-secret-keys", f"{name}@example.org")
-        return re.search(r"^fpr:+([0-9A-F]{40}):", listed, re.M)[1]
-
-    def gpg(self, *words):
-        return subprocess.run(["gpg", "--batch", "--quiet", *words], env=self.env, check=True, capture_output=True, text=True).stdout
-
-    def end(self):
-        subprocess.run(["gpgconf", "--kill", "all"], env=self.env, check=True)
 
 
 def tree(name, key, packages=None, *, date=NOW, refused=None, **more):
@@ -124,41 +102,6 @@ def flip(path, at=-1):
     path.write_bytes(data)
 
 
-class Server:
-    """https://packages.example.org, with a certificate authority that only the machines under test trust."""
-
-    def __init__(self, folder):
-        folder.mkdir()
-        for name, more in (("ca", ["-x509", "-subj", "/CN=Test authority"]), (
-                "server", ["-x509", "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}", "-addext",
-                           "basicConstraints=critical,CA:FALSE", "-CA", folder / "ca.crt", "-CAkey", folder / "ca.key"])):
-            subprocess.run(
-                ["openssl", "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", *more,
-                 "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.crt"], check=True, capture_output=True)
-        self.certificate = folder / "ca.crt"
-        self.root, server = None, self
-
-        class Handler(http.server.SimpleHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def __init__(self, *words, **more):
-                super().__init__(*words, directory=str(server.root), **more)
-
-            def do_GET(self):
-                # As an attacker, it never answers "not modified".
-                del self.headers["If-Modified-Since"]
-                super().do_GET()
-
-            def log_message(self, *_):
-                pass
-
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(folder / "server.crt", folder / "server.key")
-        self.listener = http.server.ThreadingHTTPServer(("127.0.0.1", 443), Handler)
-        self.listener.socket = context.wrap_socket(self.listener.socket, server_side=True)
-        threading.Thread(target=self.listener.serve_forever, daemon=True).start()
-
-
 class Machine:
     """A chroot of a Debian, with a temporary overlay. It has curl and the dependencies of Regent's packages."""
 
@@ -205,12 +148,6 @@ class Machine:
 
     def version(self, package="regentd"):
         return self.run("dpkg-query", "-W", "-f", "${db:Status-Status} ${Version}", package, fails=None).removeprefix("installed ")
-
-
-def lines_of_the_page():
-    found = re.search(r"^```\n(.*?)^```$", (place / "docs/install.md").read_text(), re.M | re.S)[1].splitlines()
-    assert len(found) <= 4 and HOST in found[0], found
-    return found
 
 
 def the_lines_of_install_md_install_the_service(machine):
