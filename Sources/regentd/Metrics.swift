@@ -78,12 +78,12 @@ func exposition(_ numbers: Statistics) -> String {
       "http_connections_evicted_total", "Idle connections closed to make room for others.",
       numbers.evicted
     ),
-    ("http_connections_timed_out_total", "Connections cut by a deadline.", numbers.timedOut),
-    ("http_replies_abandoned_total", "Replies whose client went away.", numbers.abandoned),
+    ("http_connections_timed_out_total", "Connections closed because a deadline passed.", numbers.timedOut),
+    ("http_replies_abandoned_total", "Replies whose client disconnected.", numbers.abandoned),
     ("http_replies_faulty_total", "Replies replaced by a 500.", numbers.faulty),
     ("http_handshakes_failed_total", "TLS handshakes that failed.", numbers.failedHandshakes),
     (
-      "http_accept_pauses_total", "Times accepting paused for want of descriptors.",
+      "http_accept_pauses_total", "How often no connection was accepted because file descriptors were used up.",
       numbers.acceptPauses
     ),
   ]
@@ -116,11 +116,11 @@ private func commits(_ microseconds: Histogram, of batches: Histogram, failed: I
     bounds: (6...23).map { (bits: $0, label: seconds(microseconds: 1 << $0)) },
     sum: seconds(microseconds: microseconds.sum))
     + batches.exposition(
-      "commit_requests", "Changes that one commit made durable.",
+      "commit_requests", "Changes written by one commit.",
       bounds: (1...8).map { (bits: $0, label: String((1 << $0) - 1)) },
       sum: String(batches.sum))
     + [
-      ("commits_failed_total", "Commits that were given up as a whole.", failed),
+      ("commits_failed_total", "Commits that failed.", failed),
       ("disk_full_total", "How often the disk was found full.", full),
     ].map { name, help, value in
       "# HELP regent_\(name) \(help)\n# TYPE regent_\(name) counter\nregent_\(name) \(value)\n"
@@ -178,6 +178,6 @@ func labelled(_ text: String, node: NodeID) -> String {
 
 /// The metric that tells whether notifications of other nodes do not arrive, in the Prometheus text format.
 func bellUnheard(_ isDeaf: Bool) -> String {
-  "# HELP regent_bell_unheard Whether the bell of other nodes is not heard: they are looked at every 20 ms then.\n"
+  "# HELP regent_bell_unheard Whether notifications of other nodes do not arrive, so that the database is queried every 20 ms.\n"
     + "# TYPE regent_bell_unheard gauge\nregent_bell_unheard \(isDeaf ? 1 : 0)\n"
 }

@@ -8,15 +8,15 @@ extension ServiceCore {
       text += "# TYPE regent_\(event.rawValue)_total counter\n"
       text += "regent_\(event.rawValue)_total \(numbers[event])\n"
     }
-    text += gauge("codes_live", "Codes that wait for an answer.", codes.pending)
-    text += gauge("waiting", "Requests that are held until something changes.", waiters.count)
+    text += gauge("codes_live", "Codes that wait for a viewer's answer.", codes.pending)
+    text += gauge("waiting", "Long polls that wait for a change.", waiters.count)
     text += gauge(
-      "clock_ahead_seconds", "How much too late the machine's clock seems to be; 0 when it is believed.",
+      "clock_ahead_seconds", "How far the machine's clock seems to be ahead; 0 if no error is known.",
       Int(age.doubt?.ahead.components.seconds ?? 0))
     text += gauge(
       "calls_closed_seconds", "For how long signed calls are refused because the clock was set back.",
       Int(callsClosed?.components.seconds ?? 0))
-    return text + monitoredText + nodeNews.exposition + numbers.timeToApprove.exposition
+    return text + monitoredText + nodeChangeFeed.exposition + numbers.timeToApprove.exposition
   }
 
   func gauge(_ name: String, _ help: String, _ value: Int) -> String {
@@ -27,7 +27,7 @@ extension ServiceCore {
 extension ServiceMetrics.Histogram {
   fileprivate var exposition: String {
     let name = "regent_time_to_approve_seconds"
-    var text = "# HELP \(name) From a code's creation to the viewer's yes.\n"
+    var text = "# HELP \(name) Time from the creation of a code to its approval.\n"
     text += "# TYPE \(name) histogram\n"
     var sum = 0
     for (bound, count) in zip(Self.bounds, counts) {
@@ -44,18 +44,18 @@ extension ServiceMetrics.Histogram {
 extension ServiceMetrics.Event {
   fileprivate var help: String {
     switch self {
-    case .codesStarted: "Registration codes handed out."
+    case .codesStarted: "Registration codes created."
     case .codesOpened: "Codes whose page a phone has opened."
     case .codesApproved: "Codes that a viewer or an operator approved."
     case .codesDelivered: "Codes whose device has fetched its sign-in."
-    case .codesDenied: "Codes that were denied, wrong numbers included."
-    case .codesReported: "Codes of which a viewer said: I did not start this. They are denied ones, too."
-    case .codesExpired: "Codes that ran out of time unanswered."
-    case .codesWithdrawn: "Codes that were taken back."
-    case .wrongCodes: "Codes that were asked for and that there are not."
+    case .codesDenied: "Codes that a viewer denied or that ended with a wrong number."
+    case .codesReported: "Denied codes that the viewer reported with \"I did not start this\"."
+    case .codesExpired: "Codes that expired before a viewer answered."
+    case .codesWithdrawn: "Codes that the device or an operator withdrew."
+    case .wrongCodes: "Entered or requested codes that do not exist."
     case .requestsThrottled: "Requests answered with 429."
     case .callsRefused: "Calls whose credentials were not accepted."
-    case .callsOutsideWindow: "Calls refused for the time at which they say they were signed."
+    case .callsOutsideWindow: "Calls refused because their signature is too old or dated in the future."
     case .callsByRetiredKeys: "Calls signed with a key pair that was retired."
     case .signIns: "Sign-ins of phones."
     case .signInsFailed: "Sign-ins of phones that failed."
@@ -63,10 +63,10 @@ extension ServiceMetrics.Event {
     case .authorizationsGranted: "Resources that were authorized."
     case .authorizationsDenied: "Resources that were denied."
     case .mediaTokens: "Media tokens issued."
-    case .grantsBegun: "Codes that a client of OAuth redeemed."
-    case .grantsRefreshed: "Refresh tokens that were used."
-    case .refreshesRepeated: "Answers to clients of OAuth that were given again."
-    case .refreshTokensReused: "Grants that ended because an old refresh token came back."
+    case .grantsBegun: "Codes that an OAuth client exchanged for tokens."
+    case .grantsRefreshed: "Refresh tokens exchanged for new tokens."
+    case .refreshesRepeated: "Token responses sent again to an OAuth client that had lost them."
+    case .refreshTokensReused: "Grants that ended because a refresh token was used twice."
     }
   }
 }

@@ -210,14 +210,14 @@ package final class NodeChangeFeed: Sendable {
   package static func exposition(
     missed: Int, silent: Int, clockAhead: Duration, _ standing: NodeClocks.Verdict
   ) -> String {
-    "# HELP regent_nodes_missed_total How often something of other nodes was missed, and everything looked at again.\n"
+    "# HELP regent_nodes_missed_total How often changes of other nodes were missed and all rows read again.\n"
       + "# TYPE regent_nodes_missed_total counter\nregent_nodes_missed_total \(missed)\n"
-      + "# HELP regent_nodes_silent Other nodes that say nothing and have not been stopped: killed, or cut off.\n"
+      + "# HELP regent_nodes_silent Other nodes that sent no heartbeat and were not stopped.\n"
       + "# TYPE regent_nodes_silent gauge\nregent_nodes_silent \(silent)\n"
-      + "# HELP regent_clock_off_seconds How much later it is by this node's clock than by the database's.\n"
+      + "# HELP regent_clock_off_seconds How far this node's clock is ahead of the database server's.\n"
       + "# TYPE regent_clock_off_seconds gauge\n"
       + "regent_clock_off_seconds \(Double(clockAhead.wholeMilliseconds) / 1000)\n"
-      + "# HELP regent_clock_outvoted Whether most others agree on another time: the node is out of service then.\n"
+      + "# HELP regent_clock_outvoted Whether most other nodes agree on another time, so that this node does not serve.\n"
       + "# TYPE regent_clock_outvoted gauge\nregent_clock_outvoted \(standing == .outvoted ? 1 : 0)\n"
   }
 
