@@ -13,9 +13,11 @@ import Testing
     AdminGroup(.owner, "regent-admin", 74),
   ]
   /// The members of the groups, and a user who is in none.
-  private static let peers: [(role: AdminRole?, peer: Credentials)] =
-    groups.map { ($0.role, Credentials(process: 1, user: 1_000, group: 1, supplementaryGroups: [5, $0.id])) }
-    + [(nil, Credentials(process: 1, user: 1_000, group: 1, supplementaryGroups: [5]))]
+  private static let peers: [(role: AdminRole?, peer: HTTPServer.Credentials)] =
+    groups.map { group in
+      (group.role, HTTPServer.Credentials(process: 1, user: 1_000, group: 1, supplementaryGroups: [5, group.id]))
+    }
+    + [(nil, HTTPServer.Credentials(process: 1, user: 1_000, group: 1, supplementaryGroups: [5]))]
 
   /// The least role for each call, written a second time, so that a change of the first table is noticed.
   private static let needed: [AdminRole: String] = [
@@ -128,7 +130,7 @@ import Testing
     var sent = 0
     for call in socket.calls {
       let parts = call.split(separator: " ")
-      let target = parts[1].replacing(/\{[a-z]+\}/, with: "some-id")
+      let target = String(parts[1]).replacing(/\{[a-z]+\}/, with: "some-id")
       for (role, peer) in Self.peers {
         let answer = try await socket.send(String(parts[0]), target, from: .local(peer))
         let least = try #require(needed[call], "\(call) has no role")
@@ -146,7 +148,8 @@ import Testing
       -> AdminError
     {
       let socket = try AdminSocket(service.core, ownUser: 999, groups: groups)
-      let peer = try #require(Self.peers.first { $0.role == role }).peer
+      let member = Self.peers.first { $0.role == role }
+      let peer = try #require(member).peer
       let answer = try await socket.send(method, target, from: .local(peer))
       #expect(answer.status == 403)
       return try AdminError(value: try JSONValue(reading: answer.body), named: "answer")
@@ -174,7 +177,7 @@ import Testing
   {
     let access = AdminAccess(ownUser: 999, groups: Self.groups)
     func role(_ user: UInt32, _ group: UInt32, _ others: [UInt32]) -> AdminRole? {
-      access.role(of: Credentials(process: 1, user: user, group: group, supplementaryGroups: others))
+      access.role(of: HTTPServer.Credentials(process: 1, user: user, group: group, supplementaryGroups: others))
     }
     #expect(role(0, 0, []) == .owner)
     #expect(role(999, 1, []) == .owner)
