@@ -56,7 +56,9 @@ extension TestService {
     }
   }
 
-  @Test func `sign-ins that one browser sends at the same time all lead to the code`() async throws {
+  /// An account has five tries from one address; right passwords that are checked at the same time may be more.
+  @Test(arguments: [4, 12])
+  func `sign-ins that one browser sends at the same time all lead to the code`(count: Int) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
       for round in 0..<10 {
@@ -64,8 +66,7 @@ extension TestService {
         var phone = PhoneBrowser(client)
         try await phone.reachSignIn(code)
         let ends = try await withThrowingTaskGroup(of: String?.self) { group in
-          // One fewer than the tries that an account has from one address.
-          for _ in 0..<4 {
+          for _ in 0..<count {
             group.addTask { [phone] in
               var phone = phone
               return try await phone.send("sign-in", rightPassword, following: false).header("location")
@@ -73,7 +74,7 @@ extension TestService {
           }
           return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(ends == Array(repeating: "/D/\(code)/approve", count: 4))
+        #expect(ends == Array(repeating: "/D/\(code)/approve", count: count))
       }
     }
   }

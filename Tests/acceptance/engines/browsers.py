@@ -2,7 +2,6 @@
 
 import glob
 import pathlib
-import time
 
 from engines.engine import HEIGHT, WIDTH, Engine
 from engines.wire import Marionette
@@ -42,25 +41,20 @@ class Chromium(Engine):
     def start(self):
         port = free_port()
         self.launch("chromedriver", f"--port={port}")
+        # In kiosk mode the page begins at the corner of the display.
         return self.session(port, {"goog:chromeOptions": {
-            "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-position=0,0", "--lang=en",
+            "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--kiosk", "--lang=en",
                      *(["--force-prefers-reduced-motion"] if self.calm else [])],
             "prefs": {"credentials_enable_service": False, "profile.password_manager_enabled": False},
             "mobileEmulation": {"deviceMetrics": {
                 "width": WIDTH, "height": HEIGHT, "pixelRatio": 1, "touch": True, "mobile": True}}}})
 
-    def click(self, x, y):
-        pressed = self.touch("touchStart", [{"x": x, "y": y}])
-        time.sleep(0.03)
-        return pressed, self.touch("touchEnd", [])
-
-    def touch(self, kind, points):
-        self.driver.command("devtools", cmd="Input.dispatchTouchEvent", params={"type": kind, "touchPoints": points})
-        return time.time()
-
     def begin_tab(self):
         self.driver.command(
             "devtools", cmd="Emulation.setScriptExecutionDisabled", params={"value": not self.script})
+        # The display's mouse becomes a finger.
+        self.driver.command(
+            "devtools", cmd="Emulation.setEmitTouchEventsForMouse", params={"enabled": True, "configuration": "mobile"})
 
 
 class Firefox(Engine):

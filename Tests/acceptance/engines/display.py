@@ -46,10 +46,10 @@ class Display:
         self.x11.XSetIOErrorExitHandler.argtypes = [pointer, ctypes.c_void_p, pointer]
         self.x11.XSetIOErrorExitHandler(self.server, ctypes.cast(STAY, ctypes.c_void_p), None)
 
-    def click(self, x, y):
-        """Presses the left button here for 30 ms; returns when it was pressed and released, in seconds since 1970."""
+    def click(self, x, y, seconds):
+        """Presses the left button here for this time; returns when it was pressed and released, in seconds since 1970."""
         self.test.XTestFakeMotionEvent(self.server, 0, int(x), int(y), 0)
-        return self.press(self.test.XTestFakeButtonEvent, 1, 0.03)
+        return self.press(self.test.XTestFakeButtonEvent, 1, seconds)
 
     def hold(self, key, seconds):
         """Presses a key, named as in keysymdef.h, for this time."""

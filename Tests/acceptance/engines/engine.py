@@ -1,8 +1,8 @@
 """One interface to a browser; `browsers.py` has WebKitGTK (the engine of an iPhone), Firefox and Chromium.
 
-Taps and keys are input events, not calls of `click()`. Chromium gets touches from its driver. WebKitGTK and Firefox get
-clicks from the X server: their drivers do not answer, or fail, when a page ends between two taps. The page is 390 CSS
-pixels wide in all three. The drivers' commands also work when the script of pages is off.
+Taps and keys are input events of the X server, not calls of `click()`: drivers do not answer, or fail, when a page ends
+between two taps. Chromium makes touches of them. The page is 390 CSS pixels wide in all three. The drivers' commands
+also work when the script of pages is off.
 """
 
 import os
@@ -17,6 +17,8 @@ from engines.wire import CommandFailed, WebDriver
 from service import Failure, until
 
 WIDTH, HEIGHT = 390, 844
+# Seconds from a press to its release.
+HELD = 0.03
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "LANGUAGE": "en", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1",
     "MOZ_CRASHREPORTER_DISABLE": "1",
@@ -102,7 +104,7 @@ class Engine(Window):
         self.switch(back_to)
 
     def corner(self):
-        """The position of the page in the coordinates of `send_taps`."""
+        """The position of the page on the display."""
         return 0, 0
 
     def taps(self, x, y, moments=()):
@@ -111,19 +113,14 @@ class Engine(Window):
         Returns the moments that they became, by the display's clock.
         """
         left, top = self.corner()
-        _, first = self.click(left + x, top + y)
+        _, first = self.display.click(left + x, top + y, HELD)
         presses = []
         for moment in moments:
             time.sleep(max(0, first + moment - time.time()))
-            presses.append(self.click(left + x, top + y)[0])
-        return [press - first for press in presses]
-
-    def click(self, x, y):
-        """Presses for 30 ms; returns when it was pressed and released, in seconds since 1970.
-
-        Uses the mouse of the display, so that no driver waits for a page between two taps.
-        """
-        return self.display.click(x, y)
+            pressed, released = self.display.click(left + x, top + y, HELD)
+            # The release counts, because a browser may look for what was tapped only then.
+            presses.append(max(pressed, released - HELD) - first)
+        return presses
 
     def tap(self, selector, share=0.5):
         left, top, width, height = self.rectangle(selector)

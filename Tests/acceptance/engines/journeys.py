@@ -153,23 +153,26 @@ return performance.getEntriesByType("resource").filter((one) => one.name.include
 def news_on_the_result_page(stage):
     """After news the page asks again at once, because the box may fetch its sign-in within the same second."""
     engine = stage.engine
-    for _ in range(5):
+    # After three seconds the page hears that the screen is late. A page that is loaded at the right moment hears it
+    # within a second of its question; the right moment depends on how long this machine needs to load a page.
+    for moment in (2.3, 1.9, 1.5, 2.1, 1.7, 1.3):
         journey = Journey(stage)
         journey.reach_sign_in()
         journey.sign_in()
         engine.press("button.approve")
         approved = time.monotonic()
-        journey.at("result.approved.title")
-        # After three seconds the page hears that the screen is late. A page that is loaded just before hears it within
-        # a second of its question.
-        time.sleep(max(0, approved + 2.3 - time.monotonic()))
+        page = journey.at("result.approved.title")
+        time.sleep(max(0, approved + moment - time.monotonic()))
         engine.open(f"{stage.service.url}/D/{journey.code}/result")
-        first = until("the page has heard news", lambda: engine.run(POLLS))[0]
+        journey.at("result.approved.title", other_than=page["document"])
+        end = time.monotonic() + 4
+        while not (polls := engine.run(POLLS)) and time.monotonic() < end:
+            time.sleep(0.02)
         expect("the box", journey.box.signed_in()[0], 200)
         journey.at("result.delivered.title")
-        if first[1] - first[0] < 900:
+        if polls and polls[0][1] - polls[0][0] < 900:
             second = until("the page has heard of the delivery", lambda: engine.run(POLLS)[1:])[0]
-            pause = second[0] - first[1]
+            pause = second[0] - polls[0][1]
             if pause > 500:
                 raise Failure(f"the page asked again {pause:.0f} ms after news")
             return

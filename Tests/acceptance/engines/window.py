@@ -101,7 +101,7 @@ class Window:
     def words(self):
         """The text below the page's heading."""
         page = self.look() or {"text": "", "heading": ""}
-        return " ".join(page["text"].partition(page["heading"])[2].split())[:160]
+        return " ".join(page["text"][page["text"].find(page["heading"]):].split())[:200]
 
     def rectangles(self, selector):
         return self.run(RECTANGLES, selector)
