@@ -137,8 +137,8 @@ extension RowVectors {
   /// Compares the vectors with what today's code reads from a database that was made from them and migrated.
   ///
   /// `rows` are all rows of all signed tables. `added` has the values of columns that migrations have added since the
-  /// vectors were made, by `TABLE.COLUMN`. `widened` names JSON columns to which today's code adds members that a row of
-  /// this version lacks.
+  /// vectors were made, by `TABLE.COLUMN`. `widened` names JSON columns to which today's code adds members that a row
+  /// of this version lacks.
   func problems(
     reading rows: [RowAsRead], added: [String: SQLValue] = [:], widened: Set<String> = []
   ) throws -> [String] {
