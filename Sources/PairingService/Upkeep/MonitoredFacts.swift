@@ -32,7 +32,7 @@ extension ServiceCore {
 
   /// Whether the service takes new clients; a full disk has a metric of its own.
   var isReady: Bool {
-    guard HealthRoutes.reason(self) == nil, (try? requireNews()) != nil else { return false }
+    guard HealthRoutes.reason(self) == nil, (try? requireRecentChanges()) != nil else { return false }
     return monitored.withLock { $0.storeAnswers }
   }
 
