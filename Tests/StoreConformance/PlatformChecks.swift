@@ -231,7 +231,7 @@ extension ConformanceFixture {
   }
 
   /// A box of the box maker where Ann is signed in, and everything that allows an exchange for the reference app.
-  fileprivate func platformBox(_ number: Int = 1) async throws -> BoxRecord {
+  func platformBox(_ number: Int = 1) async throws -> BoxRecord {
     let rows: PublicKey = try Self.name("rows-of-BOXMAKER")
     if number == 1 {
       try await put(.requestor(maker(isPlatform: true)))

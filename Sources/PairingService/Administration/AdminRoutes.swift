@@ -30,6 +30,7 @@ package struct AdminRoutes: Sendable {
     builder.mountIntegrations()
     builder.mountAccounts()
     builder.mountManyAccounts()
+    builder.mountErasure()
     builder.mountEntitlements()
     builder.mountKeys()
     builder.mountStatements()
