@@ -63,7 +63,7 @@ enum AccountErasure {
       copies.isEmpty
       ? ["no backup has the name (\(place))"] : ["backups that still have the name:"] + copies.map(\.line)
     return [first, "name in the audit log: \(erased.pseudonym)"] + left
-      + ["also delete copies elsewhere, exported audit logs and old log files: see docs/privacy.md"]
+      + ["also delete copies elsewhere, exported audit logs and old log files: see privacy.md (package regent-doc)"]
   }
 
   private static func things(in data: ViewerData) -> String {
