@@ -138,7 +138,7 @@ extension MemoryStore {
     return endSessions(at: now) { $0.viewer.provider == id }
   }
 
-  private func removeAccount(_ provider: ProviderID, _ name: AccountName, at now: Instant)
+  func removeAccount(_ provider: ProviderID, _ name: AccountName, at now: Instant)
     -> [RegistrationChange]
   {
     let viewer = Viewer(provider: provider, account: name)

@@ -200,6 +200,46 @@ import Testing
     }
   }
 
+  @Test func `lines with a pseudonym leave a valid chain, also after restarts, thinning and deletion by age`()
+    async throws
+  {
+    let (name, pseudonym): (AccountName, AccountName)
+    (name, pseudonym) = (try ConformanceFixture.name("anna"), try ConformanceFixture.name("erased-1"))
+    let viewer = Viewer(provider: try ConformanceFixture.name("cable"), account: name)
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        for number in 1...30 {
+          try await store.append(
+            AuditEntry(
+              at: Instant(milliseconds: Int64(number)), actor: number % 3 == 0 ? .viewer(viewer) : .service,
+              action: number % 10 < 3 ? "line" : "client.register", subject: "x"))
+        }
+        #expect(
+          try await store.pseudonymise(viewer, as: pseudonym, after: 0, limit: 99) { _ in line(31) }?.count == 10)
+        #expect(try await store.auditProblems(step: 2) == [])
+        #expect(try await store.verifyRows() == 0)
+      }
+      try await file.with { store async throws in
+        #expect(try await store.auditProblems(step: 3) == [])
+        // The summaries of dropped lines stand beside lines with a pseudonym.
+        try await thin(store, 24)
+        #expect(try await store.audit(after: 0, limit: 99).count <= 24)
+        #expect(try await store.auditProblems(step: 2) == [])
+        try await thin(store, 99, age: .milliseconds(20), at: 31)
+        #expect(try await store.audit(after: 0, limit: 1).first?.number == 12)
+        #expect(try await store.auditProblems(step: 2) == [])
+        try await store.append(line(32))
+        #expect(try await store.auditProblems(step: 2) == [])
+      }
+      try file.behindTheBack {
+        try $0.run("UPDATE audit SET actor = '[\"erased\",\"00\",\"service\"]' WHERE number = 32")
+      }
+      try await file.with { store async throws in
+        #expect(try await store.auditProblems() == ["line 32 is missing"])
+      }
+    }
+  }
+
   @Test(arguments: [
     ("DELETE FROM audit WHERE number = 11", ["line 11 is missing"]),
     ("DELETE FROM audit WHERE number = 9", ["lines 3 to 9 are missing"]),

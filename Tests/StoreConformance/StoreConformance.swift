@@ -15,7 +15,7 @@ public enum StoreConformance {
   public static let checks: [ConformanceCheck] =
     codeChecks + approvalChecks + raceChecks + togetherChecks + tokenChecks + filterChecks + passChecks
     + sessionChecks + provisioningChecks + keyChecks + grantChecks + newClientChecks + platformChecks + enrolmentChecks
-    + upkeepChecks
+    + upkeepChecks + erasureChecks
     + nodeChecks
 }
 

@@ -121,6 +121,16 @@ extension AdminClient {
       ["password": .string(password)])
   }
 
+  /// Everything that is stored about a viewer.
+  public func viewerData(_ provider: ProviderID, _ name: AccountName) async throws(AdminError) -> ViewerData {
+    try await document(.get, AdminPaths.viewerData(of: provider.text), query: [("name", name.text)])
+  }
+
+  /// Erases everything that is stored about a viewer, and replaces the name in the audit log.
+  public func erase(_ provider: ProviderID, _ name: AccountName) async throws(AdminError) -> ErasedViewer {
+    try await document(.post, AdminPaths.erasure(of: provider.text), query: [("name", name.text)])
+  }
+
   /// Removes an account and everything that depends on it.
   public func remove(_ provider: ProviderID, _ name: AccountName) async throws(AdminError) {
     try await act(.delete, AdminPaths.account(of: provider.text), query: [("name", name.text)])

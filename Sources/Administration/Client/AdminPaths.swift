@@ -19,6 +19,7 @@
 /// | `/v1/providers/{id}/accounts` | list | | | | |
 /// | `/v1/providers/{id}/account?name=N` | show | add | set | remove | |
 /// | `/v1/providers/{id}/account/password?name=N` | | set | | | |
+/// | `/v1/providers/{id}/account/data?name=N`, `…/account/erase?name=N` | export | | | | erase |
 /// | `/v1/accounts`, `/v1/accounts/hashes` | | | | | add or set many, look at hashes |
 /// | `/v1/providers/{id}/entitlements` | list | add | | | |
 /// | `/v1/providers/{id}/title-test?name=N&resource=R` | findings | | | | |
@@ -138,6 +139,10 @@ public enum AdminPaths {
   public static func password(of provider: String) -> String {
     "\(providers)/\(provider)/account/password"
   }
+  /// The path of everything that is stored about a viewer.
+  public static func viewerData(of provider: String) -> String { "\(providers)/\(provider)/account/data" }
+  /// The path that erases everything that is stored about a viewer.
+  public static func erasure(of provider: String) -> String { "\(providers)/\(provider)/account/erase" }
   /// The path that adds or changes several hundred accounts in one request.
   public static let manyAccounts = "/v1/accounts"
   /// The path that checks password hashes before they are imported.

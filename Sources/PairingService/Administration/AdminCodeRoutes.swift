@@ -117,13 +117,8 @@ extension AdminCall {
   }
 }
 
-extension Viewer {
-  /// The viewer's provider and account, such as `cable/anna`; the provider alone for a guest.
-  var title: String { account.map { "\(provider)/\($0)" } ?? provider.text }
-}
-
 extension CodeEntry {
-  fileprivate init(_ record: RegistrationRecord, at now: Instant) {
+  init(_ record: RegistrationRecord, at now: Instant) {
     let flow = record.flow.settled(at: now)
     let viewer: Viewer? =
       switch flow.state {

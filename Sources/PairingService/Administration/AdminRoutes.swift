@@ -36,6 +36,7 @@ package struct AdminRoutes: Sendable {
     builder.mountIntegrations()
     builder.mountAccounts()
     builder.mountManyAccounts()
+    builder.mountErasure()
     builder.mountEntitlements()
     builder.mountTitleTest()
     builder.mountKeys()

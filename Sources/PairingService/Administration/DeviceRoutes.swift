@@ -227,7 +227,7 @@ extension AdminCall {
 }
 
 extension SignInEntry {
-  fileprivate init(_ record: AuthenticationRecord, name: String?) {
+  init(_ record: AuthenticationRecord, name: String?) {
     let authentication = record.authentication
     self.init(
       id: authentication.id, device: record.deviceHash.shortName,
@@ -245,7 +245,7 @@ extension SignInEntry {
 }
 
 extension SessionEntry {
-  fileprivate init(_ session: SessionRecord) {
+  init(_ session: SessionRecord) {
     self.init(
       id: session.id, provider: session.viewer.provider, account: session.viewer.account,
       started: session.started, lastUsed: session.lastUsed, expires: session.expires,

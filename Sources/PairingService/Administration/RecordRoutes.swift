@@ -33,7 +33,7 @@ extension AdminRouteBuilder {
 }
 
 extension AuditLine {
-  fileprivate init(_ line: NumberedAuditEntry) {
+  init(_ line: NumberedAuditEntry) {
     let entry = line.entry
     self.init(
       number: line.number, at: entry.at, actor: entry.actor.title, action: entry.action,

@@ -15,6 +15,7 @@ package struct KeyedHasher: Sendable {
   private let identities: HMACKey
   private let viewers: HMACKey
   private let screens: HMACKey
+  private let erased: HMACKey
 
   package init(_ keys: some KeyStore) async throws {
     let codeMaterial = Secret(try await keys.keyMaterial(for: .codes))
@@ -27,6 +28,7 @@ package struct KeyedHasher: Sendable {
     identities = try HMACKey(.sha256, HKDF.derive(from: material, info: "identity"))
     viewers = try HMACKey(.sha256, HKDF.derive(from: material, info: "viewer"))
     screens = try HMACKey(.sha256, HKDF.derive(from: material, info: "screen"))
+    erased = try HMACKey(.sha256, HKDF.derive(from: material, info: "erased viewer"))
   }
 
   package func code(_ code: RegistrationCode) -> CodeHash { hash(codes.code(code.letters)) }
@@ -111,6 +113,20 @@ package struct KeyedHasher: Sendable {
     // A guest has no account, so the id is made from the box.
     if viewer.account == nil { fields.append(device.bytes) }
     return Hex.encode(viewers.code(fields.bytes))
+  }
+
+  /// The name that replaces an erased viewer's name in the audit log.
+  ///
+  /// It is the same each time, so that an erasure that was interrupted can be continued. Without the key the name
+  /// cannot be found by trying names.
+  func pseudonym(of viewer: Viewer) -> AccountName {
+    var fields = FramedFields(purpose: "erased", version: 1)
+    fields.append(viewer.provider.text)
+    fields.append(viewer.account?.text)
+    guard let name = AccountName("erased-\(Hex.encode(Array(erased.code(fields.bytes).prefix(8))))") else {
+      preconditionFailure("letters and digits are an account name")
+    }
+    return name
   }
 
   private func hash<Kind>(_ bytes: [UInt8]) -> KeyedHash<Kind> {

@@ -240,6 +240,12 @@ package struct SignInTransitions: Sendable {
     return ended
   }
 
+  /// Tells the codes and boxes in memory that the store has erased a viewer.
+  package func settle(_ erased: ErasedRows) {
+    codeTransitions.settle(erased.changes)
+    noteEnd(of: erased.rows.signIns)
+  }
+
   /// Ends grants of OAuth clients, together with the sign-ins that they use.
   ///
   /// - Returns: the sign-ins that ended.

@@ -22,7 +22,7 @@
 /// a delivery and a permit write once each.
 public protocol Store: CodeStore, AuthenticationStore, PermitStore, SessionStore, ProvisioningStore,
   ClientStore, GrantStore, ClientInvitationStore, PlatformStore, KeyStore, EnrolmentStore, AuditStore,
-  LoginFailureStore, MaintenanceStore, NodeStore
+  LoginFailureStore, ErasureStore, MaintenanceStore, NodeStore
 {}
 
 /// The part of the store that deletes expired rows, and keeps small texts of the service across restarts.

@@ -56,9 +56,14 @@ public struct NumberedAuditEntry: Hashable, Sendable {
   /// The line's number; the first line of the log has number 1.
   public let number: Int64
   public let entry: AuditEntry
+  /// The line's first signature, if a viewer's name was replaced by a pseudonym afterwards.
+  ///
+  /// The hash chain of the log is made of first signatures.
+  public let firstSignature: [UInt8]?
 
-  public init(number: Int64, entry: AuditEntry) {
+  public init(number: Int64, entry: AuditEntry, firstSignature: [UInt8]? = nil) {
     self.number = number
     self.entry = entry
+    self.firstSignature = firstSignature
   }
 }

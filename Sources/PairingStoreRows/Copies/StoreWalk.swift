@@ -41,7 +41,9 @@ struct StoreWalk {
             continue
           }
           guard isAudit, let head, case .integer(let number) = values[0] else { continue }
-          if number > head.floor, number <= head.newest { lines?.take(number, signature, DroppedLines(values)) }
+          if number > head.floor, number <= head.newest {
+            lines?.take(number, PseudonymisedLine.chained(values, signature), DroppedLines(values))
+          }
         }
         return bad
       }

@@ -120,9 +120,10 @@ struct AuditWalk {
   mutating func skip(to head: AuditHead) { (reached, chain) = (head.floor, head.floorChain) }
 
   mutating func take(_ line: Stored<NumberedAuditEntry>) {
-    take(line.record.number, line.signature, DroppedLines(line.record))
+    take(line.record.number, line.record.firstSignature ?? line.signature, DroppedLines(line.record))
   }
 
+  /// Takes a line by its number and first signature.
   mutating func take(_ number: Int64, _ signature: [UInt8], _ dropped: DroppedLines?) {
     // Line numbers are above the floor and ascending, so the subtraction below cannot overflow.
     let first = dropped?.first ?? number

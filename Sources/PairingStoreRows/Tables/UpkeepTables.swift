@@ -40,17 +40,18 @@ extension Tables {
     ]
   ) { line, _ in
     [
-      .integer(line.number), .integer(line.entry.at.milliseconds), line.entry.actor.column,
+      .integer(line.number), .integer(line.entry.at.milliseconds), PseudonymisedLine.column(of: line),
       .text(line.entry.action), .text(line.entry.subject), .text(line.entry.outcome.rawValue),
       .text(line.entry.detail),
     ]
   } decode: { fields, _ throws(UnreadableRow) in
-    NumberedAuditEntry(
-      number: try fields.number(),
+    let (number, at) = (try fields.number(), try fields.instant())
+    let (actor, firstSignature) = try PseudonymisedLine.actor(of: fields.json())
+    return NumberedAuditEntry(
+      number: number,
       entry: AuditEntry(
-        at: try fields.instant(), actor: try AuditEntry.Actor(column: fields.json()),
-        action: try fields.text(), subject: try fields.text(), outcome: try fields.choice(),
-        detail: try fields.text()))
+        at: at, actor: actor, action: try fields.text(), subject: try fields.text(), outcome: try fields.choice(),
+        detail: try fields.text()), firstSignature: firstSignature)
   }
 }
 
@@ -95,35 +96,5 @@ extension LoginSubject {
       case .source(let source): ["source", source.text]
       }
     return String(decoding: JSONValue.list(parts).bytes(), as: UTF8.self)
-  }
-}
-
-extension AuditEntry.Actor {
-  fileprivate var column: SQLValue {
-    let parts =
-      switch self {
-      case .operator(let name): ["operator", name.text]
-      case .viewer(let viewer):
-        ["viewer", viewer.provider.text] + (viewer.account.map { [$0.text] } ?? [])
-      case .device(let requestor): ["device", requestor.text]
-      case .service: ["service"]
-      }
-    return JSONValue.list(parts).column
-  }
-
-  fileprivate init(column: JSONValue) throws(UnreadableRow) {
-    let parts = try column.texts()
-    switch (parts.first, parts.count) {
-    case ("operator", 2): self = .operator(try present(OperatorName(parts[1])))
-    case ("viewer", 2):
-      self = .viewer(Viewer(provider: try present(ProviderID(parts[1])), account: nil))
-    case ("viewer", 3):
-      self = .viewer(
-        Viewer(
-          provider: try present(ProviderID(parts[1])), account: try present(AccountName(parts[2]))))
-    case ("device", 2): self = .device(try present(RequestorID(parts[1])))
-    case ("service", 1): self = .service
-    default: throw UnreadableRow()
-    }
   }
 }

@@ -96,6 +96,8 @@ enum AccountNoun {
           "password of \(call[provider])/\(call[name]) changed",
           ["provider": .string(call[provider].text), "name": .string(call[name].text)])
       },
+      AccountErasure.export,
+      AccountErasure.erase,
       verb(
         "remove", "remove an account and sign out its boxes", inputs: [provider, name, yes],
         example: "account remove cable anna --yes"
@@ -123,10 +125,10 @@ enum AccountNoun {
     "NAME", identifier("NAME", Names.Account.self), "the account's name"
   ).completedByAccounts { $0[provider] }
   // Lists print accounts as cable/anna, so the commands accept that form. Provider ids contain no slash.
-  private static let providerOrWhole = Input.argument(
+  static let providerOrWhole = Input.argument(
     "PROVIDER", .text("ID"), "the provider's id, or PROVIDER/NAME as one argument"
   ).completedByProviders { $0.hasAccounts }
-  private static let optionalName = Input.optionalArgument(
+  static let optionalName = Input.optionalArgument(
     "NAME", identifier("NAME", Names.Account.self), "the account's name"
   ).completedByAccounts { $0[providerOrWhole].flatMap { ProviderID($0) } }
   private static let noPassword = Input.flag(
@@ -153,7 +155,7 @@ enum AccountNoun {
 
   private static func title(of account: Account) -> String { "\(account.provider)/\(account.name)" }
 
-  private static func named(_ call: Invocation) throws(CommandError) -> (ProviderID, AccountName) {
+  static func named(_ call: Invocation, verb: String = "show") throws(CommandError) -> (ProviderID, AccountName) {
     let typed = call[providerOrWhole]
     if let name = call[optionalName], let provider = ProviderID(typed) { return (provider, name) }
     let parts = typed.split(separator: "/", maxSplits: 1).map(String.init)
@@ -161,7 +163,7 @@ enum AccountNoun {
       let name = AccountName(parts[1])
     else {
       throw .usage(
-        "\(typed) does not name an account", hint: "run regentctl account show PROVIDER NAME")
+        "\(typed) does not name an account", hint: "run regentctl account \(verb) PROVIDER NAME")
     }
     return (provider, name)
   }

@@ -37,7 +37,7 @@ struct BackupFolder {
     for name in others.dropLast(count - 1) + drafts { try DurableFile.remove("\(path)/\(name)") }
   }
 
-  private static func isCopy(_ name: String) -> Bool {
+  static func isCopy(_ name: String) -> Bool {
     name.hasPrefix("regent-") && name.hasSuffix("Z.db") && name.utf8.count == "regent-20261123T030000Z.db".utf8.count
   }
 }

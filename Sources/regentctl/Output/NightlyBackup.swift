@@ -6,7 +6,9 @@ import RegentPlatform
 ///
 /// The service knows the age of the last backup; only systemd knows whether the timer will start another.
 enum NightlyBackup {
-  private static let timer = "regentd-backup.timer"
+  static let timer = "regentd-backup.timer"
+  /// The number of backups that the timer's unit keeps.
+  static let kept = 14
 
   static var hasSystemd: Bool { (try? PrivateDirectory.check("/run/systemd/system", widest: 0o755)) == true }
 
