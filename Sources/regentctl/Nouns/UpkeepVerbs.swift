@@ -95,8 +95,8 @@ enum UpkeepVerbs {
   static func findings(_ call: Invocation, _ admin: AdminClient) async -> [Finding] {
     do throws(AdminError) {
       let service = try await admin.service()
-      return [versions(service)] + (try await admin.doctor()) + NightlyBackup.findings(call)
-        + Announcing.findings(call) + MachineClock.findings()
+      return [versions(service)] + (try await admin.doctor()).map(KnownAdvice.checked) + NightlyBackup.findings(call)
+        + Announcing.findings(call) + MachineClock.findings() + (await AuditMark.findings(call, admin))
     } catch {
       return [Finding("service", .bad, error.message, fix: error.hint)]
     }

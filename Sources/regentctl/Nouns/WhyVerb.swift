@@ -12,7 +12,7 @@ enum WhyVerb {
       """,
     inputs: [box, title], example: "why 3f9a0c21d4e5b687 news-1"
   ) { call, admin in
-    let findings = try await admin.why(call[box], title: call[title])
+    let findings = try await admin.why(call[box], title: call[title]).map(KnownAdvice.checked)
     let obstacle = findings.first { $0.status == .bad }
     let answer =
       obstacle.map { "may not watch \(call[title] ?? "anything"): \($0.detail)" }

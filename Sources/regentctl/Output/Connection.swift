@@ -14,13 +14,15 @@ enum Connection {
   ///
   /// The client makes one call at a time, unless `together` is true.
   static func admin(_ call: Invocation, together: Bool = false) -> AdminClient {
-    client(
-      call[socket] ?? usualSocket(call.environment), on: together ? .own : .callers, as: Invoker.name(call.environment))
+    client(path(call), on: together ? .own : .callers, as: Invoker.name(call.environment))
   }
+
+  /// The path of the socket that a command uses.
+  static func path(_ call: Invocation) -> String { call[socket] ?? usualSocket(call.environment) }
 
   /// Whether the socket is that of the installed systemd unit.
   static func isOfMachine(_ call: Invocation) -> Bool {
-    (call[socket] ?? usualSocket(call.environment)) == machineSocket
+    path(call) == machineSocket
   }
 
   /// A client for completion, when the user presses Tab.

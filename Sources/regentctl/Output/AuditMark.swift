@@ -1,0 +1,50 @@
+import Administration
+import CommandKit
+import RegentJSON
+import RegentPlatform
+
+/// Remembers the newest audit line outside the database, so that `doctor` notices a database that was set back.
+///
+/// All protections inside the database go back with it (decision 12). The mark is a file of the user who runs `doctor`.
+/// Root's mark is out of reach of the service and of an attacker who can write only the database.
+enum AuditMark {
+  /// Compares the service's audit log with the mark, and moves the mark forward unless the log was set back.
+  static func findings(_ call: Invocation, _ admin: AdminClient) async -> [Finding] {
+    guard let folder = folder(call.environment) else { return [] }
+    let (socket, path) = (Connection.path(call), "\(folder)/audit-marks.json")
+    do {
+      var marks = (try? JSONValue(reading: DurableFile.read(path, limit: 1 << 20, widest: 0o600)))?.object ?? [:]
+      let newest = try await admin.newestAuditNumber()
+      if let kept = marks[socket]?.object.flatMap({ try? AuditLine($0) }) {
+        let there = newest < kept.number ? nil : try await admin.audit(after: kept.number - 1, limit: 1).first
+        // The service may have removed the line since, because it was old or the log was full. That proves nothing.
+        let isLater = newest >= kept.number && (there?.number != kept.number || there == kept)
+        guard isLater else { return [setBack(kept, newest, path)] }
+      }
+      guard newest > 0, let line = try await admin.audit(after: newest - 1, limit: 1).first else { return [] }
+      marks[socket] = .object(line.object)
+      try PrivateDirectory.ensure(folder)
+      try DurableFile.write(marks.bytes(), to: path)
+      return []
+    } catch {
+      // Without a mark, `doctor` reports everything else.
+      return []
+    }
+  }
+
+  private static func setBack(_ kept: AuditLine, _ newest: Int64, _ path: String) -> Finding {
+    let lost = newest < kept.number ? "ends at line \(newest)" : "has another line \(kept.number)"
+    return Finding(
+      "set-back", .warning,
+      "the database was set back: its audit log \(lost), and had line \(kept.number) of \(shown(kept.at)) before; what was "
+        + "revoked, removed or disabled since may be valid again",
+      fix:
+        "do these things again (the replaced database or an audit export names them), then run rm \(shellQuoted(path))")
+  }
+
+  private static func folder(_ environment: Environment) -> String? {
+    let home = environment["HOME"] ?? (try? Accounts.user(id: Accounts.effectiveUser))?.home
+    let state = environment["XDG_STATE_HOME"] ?? home.map { "\($0)/.local/state" }
+    return state.map { "\($0)/regentctl" }
+  }
+}
