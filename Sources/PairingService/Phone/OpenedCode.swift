@@ -160,19 +160,27 @@ extension Phone {
   func claim(_ opened: OpenedCode, _ call: PhoneCall) async throws {
     guard let session = call.session else { throw PhoneStop(.redirect(opened.path(.provider))) }
     let id = opened.record.id
-    do throws(StoreError) {
-      _ = try await core.codeTransitions.claim(id, by: session.id)
-    } catch {
-      guard case .refused(.claimedByAnother) = error else { throw error }
-      // The code is read again. This browser may have claimed it, perhaps at another node, after the record in `opened`
-      // was read.
-      if core.codeLooks.areNeeded { try await core.codeLooks.lookAfresh(at: core.hasher.code(opened.code)) }
-      guard case .claimed(let lease)? = core.codes.find(id)?.flow.state, isOfThisBrowser(lease.claimer.session, call)
-      else { throw error }
-      try await takeOver(id, from: lease.claimer)
-      _ = try await core.codeTransitions.claim(id, by: session.id)
+    for _ in 0..<Self.mostTakeOvers {
+      do throws(StoreError) {
+        _ = try await core.codeTransitions.claim(id, by: session.id)
+        return
+      } catch {
+        guard case .refused(.claimedByAnother) = error else { throw error }
+        // The code is read again. This browser may have claimed it, perhaps at another node, after the record in
+        // `opened` was read.
+        if core.codeLooks.areNeeded { try await core.codeLooks.lookAfresh(at: core.hasher.code(opened.code)) }
+        guard case .claimed(let lease)? = core.codes.find(id)?.flow.state, isOfThisBrowser(lease.claimer.session, call)
+        else { throw error }
+        try await takeOver(id, from: lease.claimer)
+      }
     }
+    _ = try await core.codeTransitions.claim(id, by: session.id)
   }
+
+  /// How many other requests of the same browser may claim a code while one request does.
+  ///
+  /// Without script a browser sends a form again at each tap, and while Enter is held down.
+  private static let mostTakeOvers = 20
 
   /// Ends the claim of an earlier session of this browser.
   ///

@@ -35,6 +35,9 @@ final class SignInCheck: Sendable {
   private static let freeForAccount = 100
   /// The wait when another request is using the last permitted try at this moment.
   private static let moment: Duration = .seconds(1)
+  /// How often, and how long each time, a request waits for other checks of the account or address.
+  private static let mostPauses = 8
+  private static let pause: Duration = .milliseconds(250)
   private let core: ServiceCore
   /// The number of password checks in progress for each account and address, so that simultaneous tries count like
   /// consecutive ones.
@@ -61,18 +64,35 @@ final class SignInCheck: Sendable {
       subjects.append((.account(provider, name), free))
     }
     if let source { subjects.append((.source(source), Self.freeForSource)) }
-    let look = try await look(name, password, provider, subjects, address)
+    var look = try await look(name, password, provider, subjects, address)
+    // Without script, a browser sends its form again at each tap, and while Enter is held down. The checks of the earlier
+    // requests end soon.
+    for _ in 0..<Self.mostPauses {
+      guard look.isBehindOthers else { break }
+      try await giveBack(look)
+      try await Task.sleep(for: Self.pause)
+      look = try await self.look(name, password, provider, subjects, address)
+    }
+    if let subject = look.throttled { throttled(subject, address) }
     // The check is no longer counted as in progress, so a slow write does not make a right password count as a guess.
-    for (subject, counted) in look.unused { try await core.store.giveBack(counted, of: subject) }
+    try await giveBack(look)
     guard case .right(let name, let stored) = look.verdict else { return look.verdict }
     for subject in look.forgiven { try await core.store.clearLoginFailures(of: subject) }
     guard look.isOutdated else { return look.verdict }
     return .right(name, proved: await renewed(password, stored, of: name, at: provider))
   }
 
+  private func giveBack(_ look: Look) async throws {
+    for (subject, counted) in look.unused { try await core.store.giveBack(counted, of: subject) }
+  }
+
   /// The result of a password check, with the changes to the failure counters that it causes.
   private struct Look {
     var verdict: Verdict
+    /// The account or address because of which the password was not checked.
+    var throttled: LoginSubject?
+    /// Whether the password was not checked only because other checks of the account or address are in progress.
+    var isBehindOthers = false
     /// The accounts and addresses whose failures are cleared because the password is right.
     var forgiven: [LoginSubject] = []
     /// Sign-in attempts that were counted before the password was checked, but were no failures.
@@ -94,17 +114,15 @@ final class SignInCheck: Sendable {
       switch admission(after: failures, free, underWay: ahead[number]) {
       case .free: if failures == nil { continue }
       case .scarce: scarce.append((subject, free))
-      case .wait(let wait):
-        throttled(subject, address)
-        return Look(verdict: .wait(wait))
+      case .wait(let wait): return Look(verdict: .wait(wait), throttled: subject)
+      case .behind: return Look(verdict: .wait(Self.moment), throttled: subject, isBehindOthers: true)
       }
       if subject.isOfAccount { forgiven.append(subject) }
     }
     var taken: [(LoginSubject, LoginTry)] = []
     for (subject, free) in scarce {
       guard let counted = try await core.store.takeLoginTry(of: subject, free: free, at: core.clock.now) else {
-        throttled(subject, address)
-        return Look(verdict: .wait(Self.moment), unused: taken)
+        return Look(verdict: .wait(Self.moment), throttled: subject, isBehindOthers: true, unused: taken)
       }
       taken.append((subject, counted))
     }
@@ -214,13 +232,15 @@ final class SignInCheck: Sendable {
     /// The attempt must be counted before the password is checked, because other nodes may be counting at this moment.
     case scarce
     case wait(Duration)
+    /// Other checks that are in progress may use up all permitted tries.
+    case behind
   }
 
   private func admission(after failures: LoginFailures?, _ free: Int, underWay ahead: Int) -> Admission {
     if let wait = LoginThrottle.pause(after: failures, free: free, at: core.clock.now) { return .wait(wait) }
     let (nodes, count) = (core.limits.nodes, failures?.count ?? 0)
     if nodes > 1 { return ahead == 0 && count + nodes <= free ? .free : .scarce }
-    return ahead > 0 && count + ahead >= free ? .wait(Self.moment) : .free
+    return ahead > 0 && count + ahead >= free ? .behind : .free
   }
 
   private func throttled(_ subject: LoginSubject, _ address: IPAddress?) {

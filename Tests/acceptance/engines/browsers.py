@@ -41,9 +41,11 @@ class Chromium(Engine):
     def start(self):
         port = free_port()
         self.launch("chromedriver", f"--port={port}")
-        # In kiosk mode the page begins at the corner of the display.
+        # In kiosk mode and without the bar about automation, the page begins at the corner of the display.
         return self.session(port, {"goog:chromeOptions": {
-            "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--kiosk", "--lang=en",
+            "excludeSwitches": ["enable-automation"],
+            "args": ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en", "--kiosk", "--window-position=0,0",
+                     "--window-size=600,1000",
                      *(["--force-prefers-reduced-motion"] if self.calm else [])],
             "prefs": {"credentials_enable_service": False, "profile.password_manager_enabled": False},
             "mobileEmulation": {"deviceMetrics": {

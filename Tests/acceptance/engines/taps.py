@@ -52,10 +52,12 @@ def series(stage, case, place, moments):
     """What is wrong after one series, the page that is shown, and the moments of the taps."""
     scene = scene_of(stage, case)
     page = stage.enter(scene)
-    left, top, width, height = stage.engine.rectangle(case.button)
+    stage.engine.rectangle(case.button)
     across, down = PLACES[place]
     scene.mark()
     stage.engine.deliberate()
+    # The page of a result changes by itself meanwhile.
+    left, top, width, height = stage.engine.rectangle(case.button)
     real = stage.engine.taps(left + width * across, top + height * down, moments)
     problem, now = effects(stage, case, scene, page)
     # Only a scene without a problem is used again.
@@ -108,6 +110,9 @@ def activated(stage, case):
         if not now or now["document"] == page["document"]:
             # Once more on the page that is about to end.
             is_second = is_second or stage.engine.activate(case.button) is not None
+        elif stage.engine.script and not now["whole"]:
+            # A list's cover stops only taps until the script is loaded.
+            continue
         elif stage.engine.activate(decisions, LAST, hidden=stage.engine.script) is not None:
             ages.append(round(now["age"]))
             following = following or now
@@ -115,7 +120,7 @@ def activated(stage, case):
             break
     problem, now = effects(stage, case, scene, page)
     if following and now["document"] != following["document"]:
-        problem = f"an activation in the page's first second counted; {problem}"
+        problem = f"an activation in the page's first second counted{'; ' if problem else ''}{problem or ''}"
     if case.again and not problem:
         stage.scenes[case.name] = scene
     stage.timing = " ".join(map(str, ages))
