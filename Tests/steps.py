@@ -95,6 +95,8 @@ CHECK = (
     Step("instructions", "instruction budgets", ("Tests/acceptance/instructions.py", RELEASE), 1200, ("release-build",)),
     Step("deb", "Debian packages", ("deploy/deb",), 300, ("release-build",)),
     Step("packages", "the packages under a real systemd", ("Tests/acceptance/packages.py", ".build/deb"), 900, ("deb",), ("container",)),
+    Step("mistakes", "thirty mistakes of an operator, and following what is said",
+         ("Tests/acceptance/mistakes.py", ".build/deb"), 600, ("deb",), ("container",)),
     Step("bare-environment", "every program and script without variables, HOME and terminal",
          ("Tests/acceptance/bare_environment.py", ".build/deb"), 600, ("deb",), ("container",)),
     Step("packages-13", "the packages under Debian 13", ("Tests/acceptance/packages.py", ".build/deb", "trixie"), 600, ("deb",), ("container",)),

@@ -22,7 +22,7 @@ extension ServiceSettings {
     return SettingRemark(
       message: "--public-url has https, but the service has no certificate on \(open) and no proxy is named",
       hint: "add --tls-certificate and --tls-key, or name the proxy: --trust-proxy ADDRESS; "
-        + "without TLS use --public-url http://…")
+        + "without TLS use --public-url http\(publicURL.description.dropFirst("https".count))")
   }
 }
 

@@ -187,11 +187,14 @@ private func checkPublicURL(
   _ url: AbsoluteURL?, _ listen: [ListenAddress], isEncrypted: Bool
 ) throws {
   guard let url else {
+    let misspelt = VariableNames.remarks(about: ProcessEnvironment.all().keys)
+      .first { $0.hint.contains("REGENT_PUBLIC_URL") }
     // Browsers cannot open "http://0.0.0.0", which stands for every address.
     guard listen[0].isOpenable else {
       throw CommandError.usage(
         "--public-url is missing, and phones cannot open \(listen[0])",
-        hint: "add --public-url http://NAME-OF-THIS-MACHINE:8787, or with https")
+        hint: misspelt.map { "\($0.message); \($0.hint)" }
+          ?? "add --public-url http://NAME-OF-THIS-MACHINE:8787, or with https")
     }
     return
   }

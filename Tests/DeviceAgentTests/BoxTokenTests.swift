@@ -16,7 +16,7 @@ import Testing
       #expect(told.status == 4)
       #expect(told.errorText.contains("\"ppv\" may not be watched: Not in your package\n"))
       #expect(told.errorText.contains("the provider's rules do not allow this title"))
-      #expect(told.errorText.contains("regentctl entitle list "))
+      #expect(told.errorText.contains("regentctl why BOX ppv (regentctl device list shows BOX)"))
       // Without a rule there is no reason to report.
       let untold = try await box.run(["token", "channel-9", "--json"])
       #expect(untold.status == 4)

@@ -139,7 +139,7 @@ extension EnablerStateMachine {
         .notTrusted,
         EntitlementError(
           .notTrusted, message: failure.details ?? "",
-          hint: "check the requestor: the key pair is right, and another requestor's")
+          hint: "set the requestor that the key pair belongs to; the operator sees it: regentctl key show PUBLIC-KEY")
       )
     }
     if let failure = first({ [401, 403].contains($0.status) }) {

@@ -37,6 +37,17 @@ public struct ProvisioningFile: AdminDocument, Equatable {
 
   public init() {}
 
+  /// Whether there is no record of this kind.
+  public func isEmpty(_ section: Section) -> Bool {
+    switch section {
+    case .requestors: requestors.isEmpty
+    case .providers: providers.isEmpty
+    case .integrations: integrations.isEmpty
+    case .accounts: accounts.isEmpty
+    case .entitlements: entitlements.isEmpty
+    }
+  }
+
   /// Reads a provisioning file that is one JSON object.
   ///
   /// An unknown member is refused, because ignoring a misspelled one would silently drop records. Each record is

@@ -32,8 +32,12 @@ extension ValueKind where Value == AbsoluteURL {
       do throws(URLError) {
         url = try AbsoluteURL(parsing: text, acceptsZone: true)
       } catch {
+        // The error itself names only https, and the server may have no TLS.
+        let isHost = (try? AbsoluteURL(parsing: "http://\(text)", acceptsZone: true)) != nil && !text.contains("://")
         throw ValueProblem(
-          "is not a web address: \(error)", hint: "use a form such as https://tv.example.org")
+          "is not a web address: \(error)",
+          hint: isHost
+            ? "write http://\(text), or https://\(text) if it has TLS" : "use a form such as https://tv.example.org")
       }
       guard url.scheme == "https" || url.scheme == "http" else {
         throw ValueProblem("does not begin with http:// or https://", hint: "use a form such as https://tv.example.org")

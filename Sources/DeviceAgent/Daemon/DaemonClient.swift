@@ -176,7 +176,8 @@ struct DaemonClient: EntitlementSource {
     guard case .timedOut = error.kind else { return CommandError(error.description, hint: error.hint, code: "daemon") }
     return CommandError(
       "the daemon on \(places.last ?? "") does not answer",
-      hint: "see what it does: systemctl status regent; restart it: sudo systemctl restart regent", code: "daemon")
+      hint: "another finding of sudo regent doctor may be the reason; then run sudo systemctl restart regent",
+      code: "daemon")
   }
 
   private func call(

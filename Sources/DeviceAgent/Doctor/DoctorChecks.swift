@@ -183,7 +183,10 @@ struct DoctorChecks: Sendable {
       return [
         Finding(
           subject: "reach \(service.host)", verdict: .bad, sentence: error.description,
-          hint: error.hint, exit: .unreachable)
+          hint: error.hint.map { hint in
+            settings.place(of: service).map { "\(hint); the address is set in \($0)" } ?? hint
+          },
+          exit: .unreachable)
       ]
     }
   }
@@ -199,7 +202,7 @@ struct DoctorChecks: Sendable {
     return Finding(
       subject: "clock", verdict: .note,
       sentence: "this box's clock is \(off.magnitude / 1_000) s \(off > 0 ? "ahead of" : "behind") the service's",
-      hint: "set the clock: timedatectl set-ntp true")
+      hint: "set the clock: timedatectl set-ntp true, or date -s")
   }
 
   /// The finding when the box's clock follows no time server; nil if it does, or if there is no systemd to ask.
@@ -207,7 +210,7 @@ struct DoctorChecks: Sendable {
     guard isActive == false else { return nil }
     return Finding(
       subject: "time server", verdict: .note, sentence: "this box's clock follows no time server",
-      hint: "run timedatectl set-ntp true, and see timedatectl timesync-status")
+      hint: "run timedatectl set-ntp true; if NTP is not supported, run apt install systemd-timesyncd")
   }
 
   private func daemon(_ settings: AgentSettings) async -> (DaemonSearch, Finding) {

@@ -88,8 +88,8 @@ extension CommandError {
 extension CommandError {
   /// Converts the error of a request for a resource into a message.
   ///
-  /// A refusal names the resource, the provider that decided, and the next step.
-  init(_ error: EntitlementError, about resource: String, at provider: String?) {
+  /// A refusal names the resource and the next step.
+  init(_ error: EntitlementError, about resource: String) {
     let plain = CommandError(error)
     let reason: String
     switch error.kind {
@@ -103,8 +103,8 @@ extension CommandError {
     }
     self.init(
       "\"\(resource.prefix(128))\" may not be watched" + (reason.isEmpty ? "" : ": \(reason)"),
-      hint: "the provider's rules do not allow this title; the operator can list them: regentctl entitle list "
-        + (provider ?? "PROVIDER"),
+      hint: "the provider's rules do not allow this title; the operator finds out why: regentctl why BOX "
+        + "\(shellQuoted(String(resource.prefix(128)))) (regentctl device list shows BOX)",
       code: plain.code, exit: plain.exit)
   }
 }

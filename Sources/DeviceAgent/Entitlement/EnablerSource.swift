@@ -91,8 +91,7 @@ actor EnablerSource: EntitlementSource {
         provider: access.provider)
     } catch {
       noteAbsence(error)
-      let provider = await enabler.currentSignIn()?.provider.displayName
-      throw CommandError(error, about: resource, at: provider)
+      throw CommandError(error, about: resource)
     }
   }
 

@@ -47,7 +47,8 @@ struct AgentConf: Sendable {
       guard Self.names.contains(name) else {
         throw .usage(
           "\(place): there is no setting \"\(name)\"",
-          hint: "the settings are \(Self.names.joined(separator: ", "))")
+          hint: nearest(to: name, among: Self.names).map { "did you mean \($0)?" }
+            ?? "the settings are \(Self.names.joined(separator: ", "))")
       }
       guard !value.isEmpty else {
         throw .usage("\(place): \(name) has no value", hint: "write \(name) = VALUE, or remove the line")

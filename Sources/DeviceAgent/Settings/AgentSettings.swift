@@ -54,11 +54,13 @@ struct AgentSettings: Sendable {
   /// credentials.
   let isUntouched: Bool
   private let environment: Environment
+  private let confPath: String
 
   init(_ call: Invocation) throws(CommandError) {
     let conf = try Self.conf(call)
     let reader = SettingsReader(call: call, conf: conf)
     environment = call.environment
+    confPath = conf.path
     services = try reader.list(AgentOptions.service, .webAddress)
     requestor = try reader.one(AgentOptions.requestor, .text)
     publicHost = try reader.one(AgentOptions.publicHost, .host)
@@ -147,6 +149,12 @@ extension AgentSettings {
     return requestor
   }
 
+  /// The settings file, if it is what sets this address.
+  func place(of service: AbsoluteURL) -> String? {
+    guard !confPath.isEmpty, !given.contains(AgentOptions.service.specification.name) else { return nil }
+    return services.contains(service) ? confPath : nil
+  }
+
   /// Reads the box's credentials from their files.
   func credentials() throws(CommandError) -> AgentCredentials {
     if let keptCredentials { return keptCredentials }
@@ -159,7 +167,8 @@ extension AgentSettings {
     guard publicKey == nil else {
       throw .usage(
         "the secret of the key pair is missing",
-        hint: "put it into the file \"secret\" (mode 0600) beside agent.conf, or add --secret-file FILE")
+        hint: "put it into the file \"secret\" (mode 0600) beside agent.conf, or add --secret-file FILE; "
+          + "without a copy of it, enrol the box again: sudo regent setup")
     }
     throw .usage(
       "this box has no credentials",

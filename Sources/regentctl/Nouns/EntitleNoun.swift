@@ -36,7 +36,7 @@ enum EntitleNoun {
         if let household = call[household], !call.wantsJSON {
           let filled = Set(try await admin.accounts(of: call[provider]).compactMap(\.household))
           if !filled.contains(household) {
-            EmptyHousehold.note(household, at: call[provider], among: filled, call.console)
+            EmptyHousehold.note(household, at: call[provider], among: filled, rule: saved.record.id, call.console)
           }
         }
       },

@@ -50,6 +50,7 @@ enum ProvisioningVerbs {
     try wanted.checkNames(beside: state.file, prunes: call[prune], in: title(of: call[file]))
     if call[prune] { try wanted.checkPruning(beside: state.file, in: title(of: call[file])) }
     if !call.wantsJSON { wanted.noteEmptyHouseholds(beside: state.file, prunes: call[prune], call.console) }
+    if call[prune], !call.wantsJSON { wanted.noteLeftSections(of: state.file, call.console) }
     let found = try await call.console.progress("checking password hashes") {
       try await HashFindings(of: wanted, admin)
     }

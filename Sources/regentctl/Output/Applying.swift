@@ -87,6 +87,13 @@ extension ProvisioningFile {
     }
   }
 
+  /// Names the sections that pruning leaves as they are, because the file does not have them.
+  func noteLeftSections(of there: ProvisioningFile, _ console: Console) {
+    let left = Section.allCases.filter { !sections.contains($0) && !there.isEmpty($0) }
+    guard !left.isEmpty else { return }
+    console.note("regentctl: not in the file, and left as they are: \(left.map(\.rawValue).joined(separator: ", "))")
+  }
+
   /// Warns about rules for households to which no account belongs, neither in the file nor in the service.
   func noteEmptyHouseholds(beside there: ProvisioningFile, prunes: Bool, _ console: Console) {
     let kept = prunes && sections.contains(.accounts) ? [] : there.accounts
@@ -109,13 +116,15 @@ extension ProvisioningFile {
 /// It is allowed, because accounts may follow, but usually a typing mistake.
 enum EmptyHousehold {
   static func note(
-    _ household: HouseholdID, at provider: ProviderID, among others: Set<HouseholdID>, _ console: Console
+    _ household: HouseholdID, at provider: ProviderID, among others: Set<HouseholdID>, rule: EntitlementID? = nil,
+    _ console: Console
   ) {
+    let removal = "regentctl entitle remove \(rule?.description ?? "ID")"
     console.note("regentctl: warning: no account at \(provider) belongs to the household \(household)")
     if let near = nearest(to: household.text, among: others.map(\.text).sorted()) {
-      console.note("  hint: did you mean \(near)? To remove the rule, run regentctl entitle remove ID")
+      console.note("  hint: did you mean \(near)? To remove the rule, run \(removal)")
     } else {
-      console.note("  hint: run regentctl account set \(provider) NAME --household \(household)")
+      console.note("  hint: run regentctl account set \(provider) NAME --household \(household), or \(removal)")
     }
   }
 }

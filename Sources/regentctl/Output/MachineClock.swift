@@ -15,7 +15,7 @@ enum MachineClock {
       Finding(
         "time-server", .warning,
         "the machine's clock follows no time server: when it is off, stream servers refuse media tokens",
-        fix: "run timedatectl set-ntp true, and see timedatectl timesync-status")
+        fix: "run timedatectl set-ntp true; if NTP is not supported, run apt install systemd-timesyncd")
     ]
   }
 }
