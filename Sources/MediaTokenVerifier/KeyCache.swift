@@ -32,7 +32,10 @@ final class KeyCache: Sendable {
     self.source = source
     self.uptime = uptime
     var configuration = ClientConfiguration(wallClock: wallClock)
-    if case .url(_, let authorities) = source { configuration.authorities = authorities }
+    if case .url(_, let authorities, let proxy) = source {
+      configuration.authorities = authorities
+      configuration.proxy = proxy
+    }
     client = Client(configuration)
     var state = KeyCacheState()
     if let found = try? source.fetchAtOnce() {

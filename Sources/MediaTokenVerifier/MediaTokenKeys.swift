@@ -13,7 +13,7 @@ public enum MediaTokenKeys: Hashable, Sendable {
   /// A minute after a read, the next check reads it again.
   case file(String)
   /// The URL of the JWK set that the service publishes, such as `https://pair.example/oauth/jwks.json`.
-  case url(String, authorities: CertificateAuthorities = .system)
+  case url(String, authorities: CertificateAuthorities = .system, proxy: ProxyChoice = .environment)
 }
 
 /// The reason why the verifier has no keys.
@@ -67,7 +67,7 @@ extension MediaTokenKeys {
     case .text(let text):
       return try FetchedKeys(Array(text.utf8), age: FetchedKeys.ages.upperBound)
     case .file(let path): return try Self.read(path)
-    case .url(let url, _): return try await Self.get(url, client)
+    case .url(let url, _, _): return try await Self.get(url, client)
     }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import RegentHTTPClient
 import RegentHTTPCodec
 import RegentPairing
 import RegentPlatform

@@ -15,9 +15,11 @@ struct Scene: CustomTestStringConvertible, Sendable {
 
   static let link = "HTTPS://TV.EXAMPLE.ORG/D/BCDFGHJK.7QK2M9XA"
 
-  static func code(link: String = link, minutesLeft: Int64 = 12) -> ShownCode {
+  static func code(
+    link: String = link, address: String = "tv.example.org", minutesLeft: Int64 = 12
+  ) -> ShownCode {
     ShownCode(
-      code: "BCDFGHJK", display: "BCDF-GHJK", address: "tv.example.org", link: link,
+      code: "BCDFGHJK", display: "BCDF-GHJK", address: address, link: link,
       expires: 1_800_000_000_000, deadline: now + minutesLeft * 60_000 - 1, lifetime: 1_800_000)
   }
 

@@ -79,6 +79,44 @@ private let links = [
     #expect(inked > 200, "the code is written in dots")
   }
 
+  @Test(
+    arguments: [DotGlyphs.fullBlocks, .ascii],
+    ["tv.example.org", "192.168.178.20:8787"])
+  func `on a console without half blocks and without a framebuffer the address is five rows high`(
+    glyphs: DotGlyphs, address: String
+  ) throws {
+    for language in Language.allCases {
+      let screen = PairScreen(
+        size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(glyphs: glyphs), language: language)
+      let canvas = screen.canvas(of: Scene.view(.waiting(Scene.code(address: address))), now: Scene.now)
+      let drawn = (0..<canvas.rows).map { row in
+        (0..<canvas.columns).map { canvas[row, $0].style.isReversed || canvas[row, $0].glyph == "#" }
+      }
+      // Seven rows of the code, and five for each line of the address; the key labels are reversed, too.
+      let lines = try #require(AddressFont.lines(of: address, width: 76))
+      let text = canvas.lines.joined(separator: "\n")
+      #expect(drawn.dropLast().count { $0.contains(true) } >= 7 + 5 * lines.count, "\(text)")
+      for line in lines { #expect(Self.contains(drawn, line.rows), "\(text)") }
+      #expect(canvas.lines.contains { $0.contains(address) }, "screen readers need it as text")
+    }
+  }
+
+  @Test func `an address with a path or too long for two lines is not drawn in capital letters`() {
+    #expect(AddressFont.lines(of: "tv.example.org/tv", width: 76) == nil)
+    #expect(AddressFont.lines(of: String(repeating: "long.", count: 20), width: 76) == nil)
+    #expect(AddressFont.lines(of: String(repeating: "a", count: 30), width: 76) == nil)
+    #expect(AddressFont.lines(of: "abcdefghijkl.nopqrstuvwxyz:80", width: 76)?.count == 2)
+  }
+
+  /// Whether the dots are somewhere on the screen.
+  private static func contains(_ screen: [[Bool]], _ rows: [[Bool]]) -> Bool {
+    (0...screen.count - rows.count).contains { top in
+      (0...screen[0].count - rows[0].count).contains { left in
+        rows.indices.allSatisfy { Array(screen[top + $0][left..<left + rows[$0].count]) == rows[$0] }
+      }
+    }
+  }
+
   @Test func `on a small console without half blocks the QR code is drawn in the framebuffer`() {
     let font = LinuxConsole(isUnicode: true, characters: [0x2588])
     let small = WindowSize(rows: 25, columns: 80)

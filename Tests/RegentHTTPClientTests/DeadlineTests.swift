@@ -71,6 +71,20 @@ import Testing
     done.raise()
   }
 
+  @Test func `a server that accepts and never answers the handshake has the time for look-up, connection and TLS`()
+    async throws
+  {
+    let server = try ScriptedServer { _, connection in connection.waitForEnd() }
+    var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() })
+    configuration.reachLimit = .milliseconds(300)
+    let begin = Clocks.bootNanoseconds()
+    let url = server.url.replacing("http://", with: "https://")
+    let kind = await outcome(Client(configuration), try ClientRequest(.get, ClientURL(url))).failureKind
+    #expect(kind == .timedOut(.connecting))
+    // Without this limit it would be the ten seconds of a connection.
+    #expect(Clocks.bootNanoseconds(since: begin) < 8_000_000_000)
+  }
+
   @Test func `a deadline of zero ends the call at once`() async throws {
     let server = try ScriptedServer { _, connection in connection.waitForEnd() }
     var request = try ClientRequest(.get, ClientURL(server.url))

@@ -9,9 +9,10 @@ import time
 import urllib.parse
 
 from living_faults import FAKETIME
+from living_world import DEAD
 from quick_viewer import event
 from regentd import Regentd
-from service import PATIENCE, until
+from service import PATIENCE
 
 
 def unplugged(box, service):
@@ -28,6 +29,18 @@ def unplugged(box, service):
         finally:
             box.network.router.run("ip", "link", "set", "lan", "up")
         return said - out
+
+
+def no_names(box, service):
+    """The seconds until a box none of whose name servers answers says so."""
+    box.uses_names([service])
+    box.names_file(*DEAD, DEAD[0])
+    begun = time.monotonic()
+    with box.started([box.regent, "pair", "--json", "--force"]) as process:
+        for line in process.stdout:
+            if json.loads(line)["event"] == "error":
+                return time.monotonic() - begun
+    raise SystemExit(f"the box has ended: {box.log()}")
 
 
 def moved_machine(box, service):
@@ -84,26 +97,44 @@ def clock_set(box, service):
     return box.back(20, change)
 
 
-def oauth(box, service):
-    """`regent oauth pair` when the box gets an address. It refuses issuers without TLS."""
-    if not box.house.authority:
-        return 0
+def oauth_added(box):
+    """The command that pairs the box as an OAuth client of the service, with another state folder."""
     box.environment |= {"XDG_RUNTIME_DIR": f"{box.path}/other", "REGENT_STATE": f"{box.path}/other"}
     os.mkdir(f"{box.path}/other", 0o700)
     client = box.house.client
     subprocess.run(
         [*box.enter, box.regent, "oauth", "add", "tv", "--issuer", client["issuer"], "--client-id", client["id"]],
         env=box.environment, check=True, capture_output=True, timeout=PATIENCE)
-    network = box.network
+    return [box.regent, "oauth", "pair", "tv", "--json", "--force"]
+
+
+def oauth(box, service):
+    """`regent oauth pair` when the box gets an address. It refuses issuers without TLS."""
+    if not box.house.authority:
+        return 0
+    words, network = oauth_added(box), box.network
     network.box.run("ip", "-4", "address", "flush", "dev", "home")
-    words = [box.regent, "oauth", "pair", "tv", "--json", "--force"]
     return box.back(
         25, lambda: network.readdress(network.address, anew=True), box.lines(words, event("code", "code"), lambda _: False))
 
 
+def oauth_1970(box, service):
+    """`regent oauth pair` without a clock battery: the certificate is younger than the program, the client's file younger still."""
+    if not box.house.authority:
+        return 0
+    words = oauth_added(box)
+    box.environment |= {
+        "LD_PRELOAD": FAKETIME, "FAKETIME": "@1970-01-02 00:00:00", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    return box.code(box.lines(words, event("code", "code"), lambda _: False))
+
+
 # The row, and its bar in seconds.
 ROWS = {
+    "a cable that is out is said": (unplugged, 10.0),
+    # Look-up, connection and TLS have 15 s together.
+    "dead name servers are said": (no_names, 16.0),
     "approve after the service moved to another machine": (moved_machine, 8.0),
     "code when the clock is set": (clock_set, 1.0),
+    "code of regent oauth pair on a box in 1970": (oauth_1970, 1.0),
     "code of regent oauth pair when an address comes after 25 s": (oauth, 1.0),
 }

@@ -147,7 +147,7 @@ def link_local(box, service):
         return box.code()
 
 
-# Answers queries for _regent._tcp as a machine beside the box does, with the service's public address.
+# Answers queries for _regent._tcp and den.local as a machine beside the box does, with the service's address.
 ANNOUNCER = """
 import socket, struct, sys
 port, host, own = int(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -158,7 +158,8 @@ def record(owner, kind, data):
 kind = "_regent._tcp.local"
 texts = b"".join(bytes([len(text)]) + text.encode() for text in ("txtvers=1", "tls=0", f"host={host}", "path=/"))
 answer = (record(kind, 12, name("den." + kind)) + record("den." + kind, 16, texts)
-    + record("den." + kind, 33, struct.pack(">HHH", 0, 0, port) + name("den.local")))
+    + record("den." + kind, 33, struct.pack(">HHH", 0, 0, port) + name("den.local"))
+    + record("den.local", 1, socket.inet_aton(host)))
 hearing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 hearing.bind(("", 5353))
 group = socket.inet_aton("224.0.0.251") + socket.inet_aton(own)
@@ -166,16 +167,49 @@ hearing.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group)
 print("listening", flush=True)
 while True:
     query, sender = hearing.recvfrom(9000)
-    hearing.sendto(query[:2] + struct.pack(">HHHHH", 0x8400, 0, 3, 0, 0) + answer, sender)
+    hearing.sendto(query[:2] + struct.pack(">HHHHH", 0x8400, 0, 4, 0, 0) + answer, sender)
 """
+
+
+@contextlib.contextmanager
+def announced(box, service):
+    """A machine beside the box that answers multicast DNS queries; gives its address."""
+    port = str(urllib.parse.urlsplit(box.house.url).port)
+    home = box.network.router.run("ip", "-4", "-o", "address", "show", "dev", "lan").split()[3].split("/")[0]
+    box.network.box.run("ip", "route", "replace", "224.0.0.0/4", "dev", "home")
+    process = subprocess.Popen(
+        [*box.network.router.enter, "python3", "-c", ANNOUNCER, port, service, home], stdout=subprocess.PIPE)
+    try:
+        process.stdout.readline()
+        yield home
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def local_name(box, service):
+    """A service under .local, on a machine without libnss-mdns. No certificate has the name, so with https there is no row."""
+    if box.house.authority:
+        return 0
+    port = urllib.parse.urlsplit(box.house.url).port
+    box.environment |= {
+        "REGENT_SERVICE": f"http://den.local:{port}", "REGENT_PUBLIC_HOST": service,
+        "XDG_RUNTIME_DIR": f"{box.path}/other", "REGENT_STATE": f"{box.path}/other"}
+    os.mkdir(f"{box.path}/other", 0o700)
+    with announced(box, service):
+        return box.code()
 
 
 def moved(box, service):
     """The service does not answer at its old address, and announces the new one. With https a box goes by the name."""
     if box.house.authority:
         return 0
-    port = str(urllib.parse.urlsplit(box.house.url).port)
-    home = box.network.router.run("ip", "-4", "-o", "address", "show", "dev", "lan").split()[3].split("/")[0]
+    with announced(box, service) as home:
+        return found_again(box, home)
+
+
+def found_again(box, home):
+    port = urllib.parse.urlsplit(box.house.url).port
     os.makedirs(f"{box.path}/.config/regent", 0o700)
     with open(f"{box.path}/.config/regent/agent.conf", "w") as file:
         file.write("find-again = yes\n")
@@ -183,15 +217,7 @@ def moved(box, service):
         "REGENT_SERVICE": f"http://{home}:{port}", "XDG_RUNTIME_DIR": f"{box.path}/other",
         "REGENT_STATE": f"{box.path}/other"}
     os.mkdir(f"{box.path}/other", 0o700)
-    box.network.box.run("ip", "route", "replace", "224.0.0.0/4", "dev", "home")
-    process = subprocess.Popen(
-        [*box.network.router.enter, "python3", "-c", ANNOUNCER, port, service, home], stdout=subprocess.PIPE)
-    try:
-        process.stdout.readline()
-        took = box.code()
-    finally:
-        process.kill()
-        process.communicate()
+    took = box.code()
     if (again := box.code()) > 1:
         raise SystemExit(f"the address was not kept: the next code took {again:.1f} s")
     return took
@@ -270,6 +296,7 @@ ROWS = {
     "approve after the router dropped the IPv6 prefix": (prefix_dropped, 8.0),
     "what an IPv6 address that leads nowhere costs a code": (black_hole, 0.3),
     "code from a link-local address with a zone": (link_local, 1.0),
+    "code from a name under .local": (local_name, 1.0),
     "code after the service moved to another address": (moved, 5.0),
     "code after a sleep past the end of the last": (slept, 2.0),
     "200 boxes after an absence of 20 s": (absence, 12.0),

@@ -160,10 +160,10 @@ class BoxAtHome(Home):
         with open(f"{self.path}/log") as file:
             return file.read()
 
-    def code(self):
+    def code(self, pairing=None):
         """The seconds until a code is on the screen."""
         begun = time.monotonic()
-        with contextlib.closing(self.pair()) as pairing:
+        with contextlib.closing(pairing or self.pair()) as pairing:
             if not next(pairing, None):
                 raise SystemExit(f"no code: {self.log()}")
         return time.monotonic() - begun

@@ -102,6 +102,10 @@ extension EnablerStateMachine {
       hold.shorten(failure, after: uptime.since(watch.asked), usual: settings.timing.wait)
     {
       var watch = watch
+      if failure.absence == .silent {
+        tellTrouble(failure, &watch)
+        watch.failures = 1
+      }
       askForNews(&watch, choice)
       phase = .waiting(login, choice, watch)
       return
@@ -192,7 +196,10 @@ extension EnablerStateMachine {
   ///
   /// A failure that a restart may have caused is reported only when a restart would be over.
   mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
-    watch.awaySince = watch.awaySince ?? uptime
+    // A service that has fallen silent was away before the failure. The next request gets two seconds, so that the app
+    // hears of a cable that is out within ten seconds.
+    let earlier = failure.absence == .silent ? max(.zero, settings.timing.silence - .seconds(2)) : .zero
+    watch.awaySince = watch.awaySince ?? uptime - earlier
     if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) {
       // The pauses between retries may be longer than what remains of a restart's time, so the report has its own
       // timer.

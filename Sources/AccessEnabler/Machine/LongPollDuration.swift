@@ -42,7 +42,7 @@ struct LongPollDuration: Hashable, Sendable {
     // Proxies answer 504 or 408 at a timeout. Some only close the connection, as a broken network does; that counts
     // as a timeout only after three seconds or more.
     let isSaid = failure.status == 504 || failure.status == 408
-    guard isSaid || failure.kind == .unreachable else { return false }
+    guard isSaid || failure.absence == .lost || failure.absence == .silent else { return false }
     let shorter = max(isSaid ? 1 : 3, min(held, asked) * 3 / 4)
     // A busy service may answer a second late, and a proxy then cuts the poll. If a poll lasted far longer than asked,
     // the service itself hangs, and a shorter poll would not help.

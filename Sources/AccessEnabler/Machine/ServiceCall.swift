@@ -163,6 +163,8 @@ struct ServiceFailure: Hashable, Sendable {
   enum Absence: Hashable, Sendable {
     /// The connection broke during the request.
     case lost
+    /// The service's machine stopped answering, about seven seconds before the failure.
+    case silent
     /// The server refused the connection: its machine runs, but the service does not.
     case refused
   }
@@ -192,7 +194,7 @@ struct ServiceFailure: Hashable, Sendable {
   /// time, enough for a service to start: the address may also be wrong.
   func patience(of patience: Duration) -> Duration {
     switch (kind, absence) {
-    case (.status(502), _), (.status(503), _), (.status(504), _), (_, .lost): patience
+    case (.status(502), _), (.status(503), _), (.status(504), _), (_, .lost), (_, .silent): patience
     case (_, .refused): patience / 4
     default: .zero
     }

@@ -163,21 +163,22 @@ struct AnswerReader: Sendable {
       case .tls: .unsafeConnection
       case .redirectRefused where error.origin?.scheme == .http: .captivePortal
       case .redirectRefused, .malformed, .tooLarge: .unreadable
-      case .invalidRequest, .unreachable, .timedOut, .connectionLost, .cancelled, .libraryMissing,
-        .system, .proxyRefused:
+      case .invalidRequest, .unreachable, .timedOut, .connectionLost, .connectionSilent, .cancelled,
+        .libraryMissing, .system, .proxyRefused:
         .unreachable
       }
     var failure = ServiceFailure(kind: kind, message: error.description)
     switch error.kind {
     case .tls(let fault): failure.fault = fault
     case .connectionLost: failure.absence = .lost
+    case .connectionSilent: failure.absence = .silent
     case .unreachable(.refused): failure.absence = .refused
     default: break
     }
     // These failures may be temporary, so the hint is appended to the message. A failure with a separate hint
     // (`failure.hint`) is one that only a repair of the box ends.
     switch error.kind {
-    case .tls, .connectionLost, .redirectRefused, .malformed, .proxyRefused:
+    case .tls, .connectionLost, .connectionSilent, .redirectRefused, .malformed, .proxyRefused:
       if let hint = error.hint { failure.message += "; \(hint)" }
     default: break
     }

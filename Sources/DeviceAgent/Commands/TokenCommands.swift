@@ -66,7 +66,8 @@ extension AuthorizeCommand {
     var refusal: MediaTokenCheck?
     for service in try settings.neededServices() {
       let base = service.description.trimmingSlashes
-      let verifier = MediaTokenVerifier(keys: .url(base + Paths.keySet, authorities: settings.authorities))
+      let verifier = MediaTokenVerifier(
+        keys: .url(base + Paths.keySet, authorities: settings.authorities, proxy: settings.proxy))
       let checked = await verifier.verify(grant.token, requestor: requestor, resource: grant.resource)
       if checked.verdict == .valid, let contents = checked.contents { return contents }
       refusal = checked

@@ -1,3 +1,4 @@
+import RegentHTTPClient
 import RegentHTTPCodec
 import RegentPairing
 
@@ -41,7 +42,7 @@ struct FoundServices {
     }
     for record in answer.records {
       switch record {
-      case .pointer: break
+      case .address, .pointer: break
       case .port(let name, let port): note(name) { $0.port = $0.port ?? port }
       case .texts(let name, let texts): note(name) { $0.texts = $0.texts ?? texts }
       }

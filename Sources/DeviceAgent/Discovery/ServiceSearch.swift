@@ -1,44 +1,24 @@
 import CommandKit
 import RegentCryptography
+import RegentHTTPClient
 import RegentHTTPCodec
 import RegentPairingWire
 import RegentPlatform
 
 /// Finds services on the box's networks by multicast DNS.
-///
-/// The query is sent three times, because datagrams get lost, especially on wireless networks. The responses come to
-/// this process, so no resolver such as Avahi is needed.
 enum ServiceSearch {
-  /// When the query is sent, and when the search ends, in milliseconds from its start.
-  private static let pauses: [UInt64] = [0, 250, 600, 1_200]
-  /// The maximum number of datagrams that are read, so that a machine that floods the box can only end the search
-  /// early.
-  private static let mostDatagrams = 256
-
-  /// The IPv4 multicast address and port of multicast DNS (RFC 6762).
-  static let everybody = (group: UInt32(0xE000_00FB), port: UInt16(5353))
-
   /// Searches for 1.2 seconds.
   ///
   /// - Returns: the services, or an empty list if there is no network.
   static func services(
-    at place: (group: UInt32, port: UInt16) = everybody
+    at place: (group: UInt32, port: UInt16) = MulticastQuery.everybody
   ) throws(SystemError) -> [FoundService] {
     let bytes = Random.bytes(2)
     var found = FoundServices(id: UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
-    let neighbours = try MulticastSocket(group: place.group, port: place.port)
-    let begin = Clocks.bootNanoseconds()
-    var heard = 0
-    for end in pauses.dropFirst() {
-      var isAsked = false
-      for question in found.questions { isAsked = neighbours.ask(question) || isAsked }
-      guard isAsked else { return [] }
-      while heard < mostDatagrams {
-        let passed = (Clocks.bootNanoseconds() - begin) / 1_000_000
-        guard passed < end, let datagram = neighbours.hear(milliseconds: CInt(end - passed)) else { break }
-        heard += 1
-        found.hear(datagram)
-      }
+    // All machines may answer, so the search goes on to its end.
+    try MulticastQuery.perform(at: place, questions: { found.questions }) {
+      found.hear($0)
+      return false
     }
     return found.services
   }

@@ -40,13 +40,14 @@ final class OAuthCaller: Sendable {
   private static let longestNonce = 512
 
   init(
-    authorities: CertificateAuthorities, proxy: ProxyChoice, buildTime: Int64,
+    authorities: CertificateAuthorities, proxy: ProxyChoice, buildTime: Int64, earliestTime: Int64 = 0,
     onNetworkChange: (@Sendable () -> Void)? = nil
   ) {
     self.authorities = authorities
     var configuration = ClientConfiguration(wallClock: { Clocks.wallMilliseconds() }, buildTime: buildTime)
     configuration.authorities = authorities
     configuration.proxy = proxy
+    configuration.earliestTime = earliestTime
     configuration.onNetworkChange = onNetworkChange
     http = Client(configuration)
   }
@@ -185,7 +186,7 @@ final class OAuthCaller: Sendable {
 
   private static func trouble(_ error: ClientError) -> OAuthTrouble {
     switch error.kind {
-    case .unreachable, .timedOut, .connectionLost, .cancelled, .system, .proxyRefused:
+    case .unreachable, .timedOut, .connectionLost, .connectionSilent, .cancelled, .system, .proxyRefused:
       return .away(
         CommandError(error.description, hint: error.hint, code: "unreachable", exit: .unreachable), asked: nil)
     case .tls(let fault):

@@ -168,7 +168,8 @@ enum OAuthCommand {
     else { return false }
     let (token, kind) =
       tokens.answer.refreshToken.map { ($0, "refresh_token") } ?? (tokens.answer.accessToken, "access_token")
-    let caller = OAuthCaller(authorities: folder.authorities, proxy: proxy, buildTime: context.buildTime)
+    let caller = OAuthCaller(
+      authorities: folder.authorities, proxy: proxy, buildTime: context.buildTime, earliestTime: folder.newestTime)
     return await caller.revoke(token, kind, at: address, as: client, server)
   }
 }

@@ -117,6 +117,11 @@ struct OAuthFolder: Sendable {
 
   func keep(authorities pem: [UInt8]) throws(CommandError) { try write(bytes: pem, "ca.pem") }
 
+  /// When a file of the sign-in was last written, in epoch milliseconds: a time that is not later than the real one.
+  var newestTime: Int64 {
+    ["client", "tokens", "pending", "key"].compactMap { FileTime.modified("\(path)/\($0)") }.max() ?? 0
+  }
+
   // MARK: Locks
 
   /// Locks the tokens while they are renewed or replaced, so that no two processes send the same refresh token.

@@ -27,7 +27,9 @@ final class OAuthLink: PairLink {
     client = try folder.client()
     lock = try folder.pairingLock()
     let recovery = Recovery()
-    caller = OAuthCaller(authorities: folder.authorities, proxy: proxy, buildTime: buildTime) {
+    caller = OAuthCaller(
+      authorities: folder.authorities, proxy: proxy, buildTime: buildTime, earliestTime: folder.newestTime
+    ) {
       recovery.changed()
     }
     self.recovery = recovery

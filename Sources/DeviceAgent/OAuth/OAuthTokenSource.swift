@@ -115,7 +115,8 @@ struct OAuthTokenSource: Sendable {
     let key = client.isBound(at: server) ? try folder.key() : nil
     // Writes the old tokens first, so that a full disk is noticed before the server replaces the refresh token.
     try folder.keep(tokens)
-    let caller = OAuthCaller(authorities: folder.authorities, proxy: proxy, buildTime: buildTime)
+    let caller = OAuthCaller(
+      authorities: folder.authorities, proxy: proxy, buildTime: buildTime, earliestTime: folder.newestTime)
     do throws(OAuthTrouble) {
       let reply = try await caller.post(
         server.token, [("grant_type", TokenRequest.refreshGrant), ("refresh_token", refreshToken)] + client.target,

@@ -19,6 +19,8 @@ enum BlockFont {
     text.isEmpty ? 0 : text.reduce(-gap) { $0 + advance(of: $1) + gap }
   }
 
+  static func text(_ text: String) -> DotText { DotText(rows: (0..<height).map { dots(of: text, row: $0) }) }
+
   /// The dots of a text in one row; true for a dot that is drawn.
   static func dots(of text: String, row: Int) -> [Bool] {
     var dots: [Bool] = []

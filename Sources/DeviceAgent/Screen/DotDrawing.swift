@@ -1,16 +1,27 @@
 import CommandKit
 
+/// A text as dots.
+struct DotText {
+  /// The rows from top to bottom, each of the same length; true for a dot that is drawn.
+  let rows: [[Bool]]
+
+  var width: Int { rows.first?.count ?? 0 }
+  var height: Int { rows.count }
+}
+
 /// Draws square dots with cells that are twice as high as wide.
 ///
 /// A dot of scale 1 is one column wide and half a row high. Without half-block characters, only even scales are
-/// possible.
+/// possible, or tall dots.
 struct DotDrawing {
   let glyphs: DotGlyphs
   let scale: Int
+  /// Whether a dot is a whole cell high, and so twice as high as wide.
+  var isTall = false
 
   /// The number of terminal cells that this number of dots takes.
   func size(width: Int, height: Int) -> (columns: Int, rows: Int) {
-    (width * scale, (height * scale + 1) / 2)
+    (width * scale, isTall ? height * scale : (height * scale + 1) / 2)
   }
 
   /// Draws a grid of dots, of which `isDark` returns the colour.
@@ -21,10 +32,12 @@ struct DotDrawing {
     isDark: (Int, Int) -> Bool
   ) {
     let size = size(width: width, height: height)
+    // The dots of a cell, counted in half rows.
+    let halves = isTall ? 1 : 2
     for y in 0..<size.rows {
       for x in 0..<size.columns {
-        let upper = isDark(x / scale, 2 * y / scale)
-        let lowerDot = (2 * y + 1) / scale
+        let upper = isDark(x / scale, halves * y / scale)
+        let lowerDot = (halves * y + halves - 1) / scale
         let lower = lowerDot < height ? isDark(x / scale, lowerDot) : false
         let cell = paint.cell(upper: upper, lower: lower, glyphs)
         canvas.put(cell, row: row + y, column: column + x)

@@ -63,7 +63,11 @@ extension PairScreen {
       panel.blocks.append(.gap)
       panel.say(texts[.address], importance: 1)
     }
-    panel.say(code.address, .accent, importance: 3)
+    if withPicture || view.picture == .framebuffer {
+      panel.say(code.address, .accent, importance: 3)
+    } else {
+      panel.blocks.append(.address(code.address))
+    }
     panel.say(texts[.enterCode], importance: 1)
     panel.blocks.append(.gap)
     panel.blocks.append(.large(code.display))

@@ -9,6 +9,8 @@ struct Panel {
     case gap
     /// The code or a number, drawn as large as possible.
     case large(String)
+    /// The address, drawn large on a console without half blocks if there is room, for there is no QR code to scan.
+    case address(String)
     /// The remaining time of the code as a bar, with a label.
     case bar(Double, String)
   }
@@ -25,14 +27,14 @@ struct Panel {
   enum Piece {
     case line(String, Style)
     case empty
-    case dots(String, DotDrawing)
+    case dots(DotText, DotDrawing)
     case bar(Double, String, width: Int)
 
     var rows: Int {
       switch self {
       case .line, .empty, .bar: 1
       case .dots(let text, let drawing):
-        drawing.size(width: BlockFont.width(of: text), height: BlockFont.height).rows
+        drawing.size(width: text.width, height: text.height).rows
       }
     }
   }
@@ -100,7 +102,13 @@ struct Panel {
         }
       }
     }
+    if let tall, BlockFont.width(of: code) <= width { ways.append(.dots(tall, inTwoLines: false)) }
     return ways
+  }
+
+  /// Dots of one cell, for consoles without half blocks.
+  private var tall: DotDrawing? {
+    glyphs == .halfBlocks ? nil : DotDrawing(glyphs: glyphs, scale: 1, isTall: true)
   }
 
   private func arrange(_ width: Int, _ way: Way, hasGaps: Bool, _ importance: Int) -> Fitted {
@@ -112,6 +120,12 @@ struct Panel {
         fitted.pieces += wrapped(text, to: width).map { .line($0, style) }
       case .gap:
         if hasGaps { fitted.pieces.append(.empty) }
+      case .address(let address):
+        if case .dots = way, let tall, let lines = AddressFont.lines(of: address, width: width) {
+          for line in lines { fitted.pieces += [.dots(line, tall), .empty] }
+        } else {
+          fitted.pieces += wrapped(address, to: width).map { .line($0, .accent) }
+        }
       case .bar(let fraction, let label):
         if importance < 3 { fitted.pieces.append(.bar(fraction, label, width: width)) }
       case .large(let code):
@@ -124,7 +138,7 @@ struct Panel {
           let parts = inTwoLines ? halves(of: code) : [code]
           for (index, part) in parts.enumerated() {
             if index > 0 { fitted.pieces.append(.empty) }
-            fitted.pieces.append(.dots(part, drawing))
+            fitted.pieces.append(.dots(BlockFont.text(part), drawing))
           }
         }
       }
@@ -155,11 +169,9 @@ extension Panel.Fitted {
       case .line(let text, let style):
         canvas.write(text, row: row, column: start, style: style, width: width)
       case .dots(let text, let drawing):
-        let dots = (0..<BlockFont.height).map { BlockFont.dots(of: text, row: $0) }
         drawing.draw(
-          width: BlockFont.width(of: text), height: BlockFont.height, on: &canvas, row: row,
-          column: start, paint: .ink(.bold)
-        ) { x, y in dots[y][x] }
+          width: text.width, height: text.height, on: &canvas, row: row, column: start, paint: .ink(.bold)
+        ) { x, y in text.rows[y][x] }
       case .bar(let fraction, let label, let width):
         drawBar(fraction, label, min(width, 44), on: &canvas, row: row, column: start, glyphs)
       }
@@ -195,7 +207,7 @@ extension Panel.Piece {
     case .empty: 0
     case .line(let text, _): displayWidth(canvas.shown(text, in: width))
     case .dots(let text, let drawing):
-      drawing.size(width: BlockFont.width(of: text), height: BlockFont.height).columns
+      drawing.size(width: text.width, height: text.height).columns
     case .bar(_, _, let width): min(width, 44)
     }
   }

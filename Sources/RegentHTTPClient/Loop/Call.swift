@@ -19,6 +19,9 @@ final class Call {
   var doubt: ClientError.TLSFault?
   /// The proxy through which the current request is sent; nil for none.
   var proxy: ProxyAddress?
+  /// The time on the boot-time clock by which the server must be reached: the end of look-up, connection and TLS
+  /// handshake.
+  var reachEnd = UInt64.max
   private var redirectsSeen = 0
 
   init(_ ticket: CallTicket) {

@@ -128,6 +128,7 @@ final class ClientLoop {
 
   private func begin(_ call: Call) {
     call.phase = .connecting
+    call.reachEnd = Clocks.bootNanoseconds() + configuration.reachLimit.wholeNanoseconds
     switch proxies.route(to: call.origin) {
     case .direct, .excepted: call.proxy = nil
     case .proxy(let address, _): call.proxy = address
@@ -286,6 +287,9 @@ extension ClientLoop {
       if call.carrier == .tls { tls?.notePhase(of: call) }
       abandon(call, call.doubt.map { .tls($0) } ?? .timedOut(call.phase))
     }
+    for call in Array(calls.values) where call.phase == .lookingUp && call.reachEnd <= now {
+      abandon(call, .timedOut(.lookingUp))
+    }
     plain.expire(now)
     tls?.expire(now)
   }
@@ -295,7 +299,9 @@ extension ClientLoop {
   /// There is no regular tick: without a deadline the thread sleeps until an event.
   private func patience() -> CInt {
     var next = min(plain.nextTimer, tls?.nextTimer ?? .max)
-    for call in calls.values { next = min(next, call.ticket.deadline) }
+    for call in calls.values {
+      next = min(next, call.phase == .lookingUp ? min(call.ticket.deadline, call.reachEnd) : call.ticket.deadline)
+    }
     guard next != .max else { return -1 }
     let now = Clocks.bootNanoseconds()
     guard next > now else { return 0 }

@@ -9,10 +9,13 @@ struct HostAndPort: Hashable, Sendable {
 /// Looks up the addresses of hosts.
 ///
 /// Each name is looked up on its own thread; calls for the same name share one lookup. IP addresses and "localhost"
-/// need no thread and no name server.
+/// need no thread and no name server. A name under `.local` is also looked up by multicast DNS, on a second thread; the
+/// first address counts.
 final class Resolver {
   private let mailbox: Mailbox
   private var waiting: [HostAndPort: [UInt64]] = [:]
+  /// The names for which two lookups run.
+  private var isLookedUpTwice: Set<HostAndPort> = []
   private var known: [HostAndPort: (addresses: [SocketAddress], until: UInt64)] = [:]
 
   /// How long the result of a lookup is used again, in nanoseconds.
@@ -38,6 +41,7 @@ final class Resolver {
       try DedicatedThread.start(named: "look-up") {
         mailbox.post(.lookedUp(place, place.addresses()))
       }
+      if LocalNames.contains(place.host) { lookUpOnNetwork(place) }
       return nil
     } catch {
       waiting[place] = nil
@@ -51,12 +55,27 @@ final class Resolver {
   func finish(
     _ place: HostAndPort, _ result: Result<[SocketAddress], ClientError.Kind>
   ) -> [UInt64] {
+    let isFirst = isLookedUpTwice.remove(place) != nil
+    if case .failure = result, isFirst { return [] }
     let now = Clocks.bootNanoseconds()
     known = known.filter { $0.value.until > now }
-    if case .success(let addresses) = result {
+    if case .success(let addresses) = result, known[place] == nil {
       known[place] = (addresses, now + Resolver.lifetime)
     }
     return waiting.removeValue(forKey: place) ?? []
+  }
+
+  private func lookUpOnNetwork(_ place: HostAndPort) {
+    let mailbox = mailbox
+    isLookedUpTwice.insert(place)
+    do throws(SystemError) {
+      try DedicatedThread.start(named: "look-up local") {
+        let found = LocalNames.addresses(of: place.host, port: place.port)
+        mailbox.post(.lookedUp(place, found.isEmpty ? .failure(.unreachable(.unknownName)) : .success(found)))
+      }
+    } catch {
+      isLookedUpTwice.remove(place)
+    }
   }
 
   /// Whether the address to try first is known: the host is localhost, or only one address is stored for it, for

@@ -26,10 +26,27 @@ enum TCPLiveness {
 
   /// Whether some of the bytes that were sent on the connection have not been acknowledged by the server's kernel.
   static func isUnacknowledged(_ socket: CInt) -> Bool {
+    guard let info = info(socket) else { return false }
+    return info.tcpi_unacked > 0
+  }
+
+  /// Whether a connection that has failed ended because the server's machine was silent.
+  static func hasFallenSilent(_ socket: CInt) -> Bool {
+    guard let info = info(socket) else { return false }
+    // A connection that was never made has no round trip time.
+    return info.tcpi_rtt > 0 && info.tcpi_last_ack_recv >= silence
+  }
+
+  /// The time without a packet, in milliseconds, after which a failure counts as silence.
+  ///
+  /// On a connection that works, probes are acknowledged every four seconds.
+  private static let silence: UInt32 = 6_000
+
+  private static func info(_ socket: CInt) -> tcp_info? {
     var info = tcp_info()
     var length = socklen_t(MemoryLayout<tcp_info>.size)
     let asked = attempt { unsafe getsockopt(socket, CInt(IPPROTO_TCP), TCP_INFO, &info, &length) }
-    return asked.code == 0 && info.tcpi_unacked > 0
+    return asked.code == 0 ? info : nil
   }
 
   /// Whether this machine no longer has the local address of the connection, so that no response can arrive.

@@ -51,6 +51,10 @@ public struct ClientConfiguration: Sendable {
   ///
   /// The deadline of a call may be shorter.
   public var connectLimit = Duration.seconds(10)
+  /// The time limit of the look-up, the connection and the TLS handshake together.
+  ///
+  /// It leaves the response its own part of a call's deadline.
+  public var reachLimit = Duration.seconds(15)
   /// How long an unused connection is kept for further calls.
   public var keepAlive = Duration.seconds(60)
   /// The maximum time since the last response for which a kept connection may carry a request that must not be sent

@@ -19,6 +19,10 @@ public struct ClientError: Error, Hashable, Sendable {
     ///
     /// The server may have processed the request.
     case connectionLost
+    /// The server's machine has acknowledged nothing for about seven seconds, so the kernel ended the connection.
+    ///
+    /// The server may have processed the request.
+    case connectionSilent
     /// The server sent a redirect that the policy of the call does not allow. The value says why.
     case redirectRefused(String)
     /// The proxy answered with this status instead of forwarding the request.
@@ -111,6 +115,7 @@ extension ClientError: CustomStringConvertible {
     case .tooLarge(let limit): "\(server) answered with more than the \(limit) bytes allowed"
     case .malformed(let detail?): "\(server) gave an answer that is not HTTP. \(detail)"
     case .malformed(nil): "\(server) gave an answer that is not HTTP"
+    case .connectionSilent: "\(server) stopped answering\(through)"
     case .connectionLost: "\(server) ended the connection before its answer was complete"
     case .redirectRefused(let why): "\(server) redirects, which is refused: \(why)"
     case .proxyRefused(407): "the proxy \(proxyName) wants a user name and a password"
@@ -128,7 +133,7 @@ extension ClientError: CustomStringConvertible {
   public var hint: String? {
     switch kind {
     case .invalidRequest, .cancelled: nil
-    case .unreachable, .timedOut(.connecting), .timedOut(.lookingUp), .proxyRefused:
+    case .unreachable, .timedOut(.connecting), .timedOut(.lookingUp), .connectionSilent, .proxyRefused:
       proxy == nil ? reachHint : "check the proxy; no_proxy=\(origin?.host ?? "HOST") goes around it"
     case .timedOut: "check the network and whether the service is busy"
     case .tls(let fault): fault.hint
@@ -173,7 +178,7 @@ extension ClientError.Obstacle {
     switch self {
     case .refused: "check that the service runs and that the port is right"
     case .unknownName where origin?.host.hasSuffix(".local") == true:
-      "names under .local need the Debian package libnss-mdns: apt install libnss-mdns; or write the IP address"
+      "no machine of that name answers on this network: check that it is on and announces its name; or write the IP address"
     case .unknownName: "check the spelling of the address: getent hosts \(origin?.host ?? "HOST")"
     case .lookUpFailed: "check the network connection and /etc/resolv.conf"
     case .noRoute: "check the network connection: ip route"

@@ -25,8 +25,6 @@ final class PlainConnection {
   private var outgoing: [UInt8] = []
   private var sent = 0
   private var hasLostWriting = false
-  /// Whether the kernel ended the connection because the server's machine did not answer.
-  private(set) var isSilent = false
 
   init(id: UInt64, _ call: Call, _ addresses: [SocketAddress]) {
     self.id = id
@@ -149,8 +147,8 @@ final class PlainConnection {
       } else if code == EAGAIN || code == EINTR {
         return false
       } else {
-        isSilent = code == ETIMEDOUT
-        throw .connectionLost
+        // Without a neighbour to send to, the kernel reports why the probes could not be sent.
+        throw [ETIMEDOUT, EHOSTUNREACH, ENETUNREACH].contains(code) ? .connectionSilent : .connectionLost
       }
       if reader.progress == .complete { return true }
     }

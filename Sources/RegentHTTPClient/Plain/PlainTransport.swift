@@ -125,8 +125,13 @@ final class PlainTransport {
     guard let call = connection.call else { return drop(connection) }
     let rest = Array(connection.addresses)
     connection.addresses = []
-    connection.timer = now + loop.configuration.connectLimit.wholeNanoseconds
+    connection.timer = connectEnd(call, now)
     start(call, rest)
+  }
+
+  /// When an attempt that starts now has failed.
+  private func connectEnd(_ call: Call, _ now: UInt64) -> UInt64 {
+    min(now + loop.configuration.connectLimit.wholeNanoseconds, call.reachEnd)
   }
 
   private func dropOthers(_ connection: PlainConnection) {
@@ -145,7 +150,7 @@ final class PlainTransport {
         connection.state = .connecting
         let isLast = connection.addresses.count == 1
         connection.timer =
-          now + (isLast ? loop.configuration.connectLimit.wholeNanoseconds : PlainTransport.attemptDelay)
+          isLast ? connectEnd(call, now) : now + PlainTransport.attemptDelay
         let isConnected = try connection.connect(to: address, loop.poller)
         connection.addresses.removeFirst()
         if isConnected { connected(connection) }
@@ -221,10 +226,9 @@ final class PlainTransport {
 
   private func finish(_ connection: PlainConnection, _ kind: ClientError.Kind) {
     let call = connection.call
-    // The server was silent, but may have received the request, whose signature is valid for one use. Therefore the
-    // request is not repeated.
-    let mayRepeat =
-      kind == .connectionLost && connection.isReused && !connection.reader.hasBegun && !connection.isSilent
+    // A server that has fallen silent may have received the request, whose signature is valid for one use. That request
+    // is not repeated.
+    let mayRepeat = kind == .connectionLost && connection.isReused && !connection.reader.hasBegun
     drop(connection)
     guard let call else { return }
     if mayRepeat, call.request.isIdempotent {

@@ -73,7 +73,7 @@ import RegentPlatform
       // has expired since.
       set(CURLOPT_SSL_SESSIONID_CACHE, 0),
       // libcurl divides this time among the addresses of a host, so the first one cannot use up the whole deadline.
-      set(CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectLimit.wholeNanoseconds / 1_000_000)),
+      set(CURLOPT_CONNECTTIMEOUT_MS, connectMilliseconds(configuration.connectLimit)),
       // libcurl's clock stops while the machine is suspended; ClientLoop handles that.
       set(CURLOPT_MAXAGE_CONN, Int(configuration.keepAlive.components.seconds)),
       set(CURLOPT_CUSTOMREQUEST, request.method.token),
@@ -108,6 +108,13 @@ import RegentPlatform
     }
     codes += connectCallbacks()
     return codes.allSatisfy { $0 == CURLE_OK }
+  }
+
+  private func connectMilliseconds(_ limit: Duration) -> Int {
+    let now = Clocks.bootNanoseconds()
+    let left = call.reachEnd - min(now, call.reachEnd)
+    // Zero would mean libcurl's own limit.
+    return max(1, Int(min(limit.wholeNanoseconds, left) / 1_000_000))
   }
 
   private func trust(_ authorities: CertificateAuthorities) -> [CURLcode] {

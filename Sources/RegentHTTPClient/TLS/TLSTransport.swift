@@ -67,7 +67,15 @@ import RegentPlatform
     var flags: CInt = 0
     if event.isReadable { flags |= CURL_CSELECT_IN }
     if event.isWritable { flags |= CURL_CSELECT_OUT }
-    act(curl_socket_t(truncatingIfNeeded: event.token), flags)
+    let socket = curl_socket_t(truncatingIfNeeded: event.token)
+    if event.events.hasAny(of: .failed), let transfer = transfers.values.first(where: { $0.socket == socket }),
+      TCPLiveness.hasFallenSilent(socket)
+    {
+      // libcurl would send the request again on a new connection, although the server may have received it.
+      abandon(transfer.call)
+      return loop.fail(transfer.call, .connectionSilent)
+    }
+    act(socket, flags)
   }
 
   func expire(_ now: UInt64) {

@@ -61,6 +61,21 @@ import Testing
     #expect(short.statuses.isEmpty)
   }
 
+  @Test(arguments: [20, 1])
+  func `a service that fell silent is asked without a long poll, and reported two seconds later`(lasted: Int) throws {
+    var (bench, _) = waiting()
+    bench.now = bench.now + .seconds(lasted)
+    bench.answer(.failed(ServiceFailure(kind: .unreachable, absence: .silent)))
+    if bench.open.isEmpty { bench.ring() }
+    let call = try #require(bench.open.last)
+    guard case .readCode = call.operation else { Issue.record("a long poll was sent: \(call.operation)"); return }
+    let deadline = try #require(bench.deadline)
+    bench.now = bench.now + .seconds(2)
+    #expect(bench.statuses.isEmpty)
+    bench.send(.timer(deadline))
+    #expect(bench.statuses == [.connectionLost])
+  }
+
   @Test(arguments: [2, 3, 4, 10, 30])
   func `a long poll that a proxy cuts off is shortened until the proxy lets it end, and the app gets no status`(
     limit: Int
@@ -86,7 +101,7 @@ import Testing
   @Test func `a long poll returns to its full length within twenty minutes after the service was killed`() {
     var (bench, _) = waiting()
     bench.now = bench.now + .seconds(20)
-    bench.answer(.failed(ServiceFailure(kind: .unreachable)))
+    bench.answer(.failed(ServiceFailure(kind: .unreachable, absence: .lost)))
     #expect(bench.open.last?.hold == 15)
     let start = bench.now
     var sequence = 0

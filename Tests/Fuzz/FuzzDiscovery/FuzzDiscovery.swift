@@ -2,6 +2,7 @@
 // memory is bounded, and a found address is exactly the one that the box would call.
 
 import FuzzSupport
+import RegentHTTPClient
 import RegentHTTPCodec
 
 @testable import DeviceAgent
@@ -19,6 +20,9 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     rest = rest.dropFirst(2 + datagram.count)
     if let answer = DNSAnswer(datagram, to: id) {
       promise("a datagram gives at most 64 records", answer.records.count <= 64)
+      for case .address(of: _, let bytes) in answer.records {
+        promise("an address has four or sixteen bytes", bytes.count == 4 || bytes.count == 16)
+      }
       for case .pointer(of: let owner, to: let target) in answer.records {
         promise("a name has at most 255 bytes", owner.bytes.count <= 255 && target.bytes.count <= 255)
       }

@@ -1,30 +1,34 @@
 /// A DNS name: labels of bytes, compared without regard to the case of ASCII letters.
-struct DNSName: Hashable {
-  let labels: [[UInt8]]
+package struct DNSName: Hashable {
+  package let labels: [[UInt8]]
 
-  init(labels: [[UInt8]]) { self.labels = labels }
+  package init(labels: [[UInt8]]) { self.labels = labels }
 
   /// Parses a name with dots between its labels.
-  init(_ text: String) { labels = text.split(separator: ".").map { Array($0.utf8) } }
+  package init(_ text: String) { labels = text.split(separator: ".").map { Array($0.utf8) } }
 
   /// The labels of the name in lower case, for comparison.
   private var folded: [[UInt8]] {
     labels.map { label in label.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
   }
 
-  static func == (one: DNSName, other: DNSName) -> Bool { one.folded == other.folded }
+  package static func == (one: DNSName, other: DNSName) -> Bool { one.folded == other.folded }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(folded) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(folded) }
 
   /// The name without its first label.
-  var parent: DNSName { DNSName(labels: Array(labels.dropFirst())) }
+  package var parent: DNSName { DNSName(labels: Array(labels.dropFirst())) }
 
   /// The DNS name in wire format, without compression.
-  var bytes: [UInt8] { labels.flatMap { [UInt8($0.count)] + $0 } + [0] }
+  package var bytes: [UInt8] { labels.flatMap { [UInt8($0.count)] + $0 } + [0] }
 }
 
-/// The record types of DNS service discovery (RFC 6763).
-enum DNSKind: UInt16 {
+/// The record types of host names and of DNS service discovery (RFC 6763).
+package enum DNSKind: UInt16 {
+  /// A: an IPv4 address of a host.
+  case address = 1
+  /// AAAA: an IPv6 address of a host.
+  case address6 = 28
   /// PTR: the record with the name of one service instance.
   case pointer = 12
   /// TXT: the record with the properties of a service instance.
@@ -36,7 +40,9 @@ enum DNSKind: UInt16 {
 /// A record of a response.
 ///
 /// Records of other types are not kept.
-enum DNSRecord: Hashable {
+package enum DNSRecord: Hashable {
+  /// The four or sixteen bytes of an address.
+  case address(of: DNSName, [UInt8])
   case pointer(of: DNSName, to: DNSName)
   case texts(of: DNSName, [[UInt8]])
   case port(of: DNSName, UInt16)
@@ -48,11 +54,11 @@ enum DNSRecord: Hashable {
 ///
 /// A message is refused if it is truncated, has extra bytes at the end, or has more than 64 records. A compression
 /// pointer must point further back than the one before, so that parsing always ends.
-struct DNSAnswer {
-  let records: [DNSRecord]
+package struct DNSAnswer {
+  package let records: [DNSRecord]
 
   /// The longest response in bytes: the limit of a multicast DNS datagram (RFC 6762, 17).
-  static let longest = 9_000
+  package static let longest = 9_000
   private static let mostRecords = 64
 
   /// Parses a datagram as a response.
@@ -60,7 +66,7 @@ struct DNSAnswer {
   /// - Parameters:
   ///   - bytes: the received datagram.
   ///   - id: the id of the query. Responses with another id are refused.
-  init?(_ bytes: [UInt8], to id: UInt16) {
+  package init?(_ bytes: [UInt8], to id: UInt16) {
     guard bytes.count <= Self.longest else { return nil }
     var reader = DNSReader(bytes)
     // The flags must be those of a response (QR bit) to a standard query (opcode 0) without an error (RCODE 0).
@@ -83,7 +89,7 @@ struct DNSAnswer {
   }
 
   /// Builds a one-shot query for one name, whose responses are sent to this program only (RFC 6762, 5.1).
-  static func question(_ id: UInt16, _ name: DNSName, _ kinds: [DNSKind]) -> [UInt8] {
+  package static func question(_ id: UInt16, _ name: DNSName, _ kinds: [DNSKind]) -> [UInt8] {
     let head: [UInt16] = [id, 0, UInt16(kinds.count), 0, 0, 0]
     return head.flatMap(\.bigEndianBytes)
       + kinds.flatMap { name.bytes + $0.rawValue.bigEndianBytes + internet.bigEndianBytes }
@@ -153,6 +159,10 @@ private struct DNSReader {
     let end = self.place + Int(length)
     var record: DNSRecord?
     switch place & 0x7FFF == DNSAnswer.internet ? DNSKind(rawValue: kind) : nil {
+    case .address, .address6:
+      guard length == (kind == DNSKind.address.rawValue ? 4 : 16) else { return nil }
+      record = .address(of: owner, Array(bytes[self.place..<end]))
+      self.place = end
     case .pointer:
       guard let target = name() else { return nil }
       record = .pointer(of: owner, to: target)
