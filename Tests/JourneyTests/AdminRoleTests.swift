@@ -96,6 +96,8 @@ import Testing
     PUT /v1/providers/{provider}/account
     PATCH /v1/providers/{provider}/account
     DELETE /v1/providers/{provider}/account
+    GET /v1/providers/{provider}/account/data
+    POST /v1/providers/{provider}/account/erase
     POST /v1/accounts
     POST /v1/accounts/hashes
     PUT /v1/providers/{provider}/entitlements

@@ -100,6 +100,8 @@ package enum AdminRole: String, Sendable, CaseIterable, Comparable {
     "PUT /v1/providers/{provider}/account": .operator,
     "PATCH /v1/providers/{provider}/account": .operator,
     "DELETE /v1/providers/{provider}/account": .operator,
+    "GET /v1/providers/{provider}/account/data": .operator,
+    "POST /v1/providers/{provider}/account/erase": .operator,
     "POST /v1/accounts": .operator,
     "POST /v1/accounts/hashes": .operator,
     "PUT /v1/providers/{provider}/entitlements": .operator,
