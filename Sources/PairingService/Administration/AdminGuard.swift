@@ -48,7 +48,8 @@ package struct AdminAccess: Sendable {
   }
 }
 
-/// Checks for each request on the admin socket which user sent it and whether the user has the needed role, and converts errors to responses.
+/// Checks for each request on the admin socket whether the user who sent it has the needed role, and converts errors to
+/// responses.
 struct AdminGuard: Sendable {
   private let core: ServiceCore
   private let access: AdminAccess
