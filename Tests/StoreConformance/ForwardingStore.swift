@@ -111,6 +111,12 @@ extension ForwardingStore {
     try await target.authentications(filter, after: id, limit: limit, at: now)
   }
 
+  public func setVisitorID(_ visitorID: String, of id: AuthenticationID, at now: Instant)
+    async throws(StoreError) -> Bool
+  {
+    try await target.setVisitorID(visitorID, of: id, at: now)
+  }
+
   public func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {

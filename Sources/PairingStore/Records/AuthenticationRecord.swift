@@ -19,7 +19,7 @@ public struct AuthenticationRecord: Hashable, Sendable {
   /// Its secret signs this row.
   public let rowKey: PublicKey
   /// What the device reported about itself when it signed in.
-  public let about: DeviceDescription
+  public private(set) var about: DeviceDescription
 
   public init(
     authentication: Authentication, device: DeviceID, deviceHash: DeviceHash,
@@ -33,6 +33,14 @@ public struct AuthenticationRecord: Hashable, Sendable {
     self.registration = registration
     self.rowKey = rowKey
     self.about = about
+  }
+
+  /// The record with this visitor id; nil when the device has reported the same one before.
+  public func reporting(visitorID: String) -> AuthenticationRecord? {
+    guard about.visitorID != visitorID else { return nil }
+    var changed = self
+    changed.about.visitorID = visitorID
+    return changed
   }
 }
 
