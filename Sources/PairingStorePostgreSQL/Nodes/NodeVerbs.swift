@@ -107,8 +107,8 @@ extension PostgreSQLStore {
   /// A nonce matters for at most ten minutes, because a request is accepted up to five minutes before and after its
   /// signing time. A node that paused for longer than 15 minutes reloads everything.
   ///
-  /// The newest number comes from the counter, not from the rows. A forged row with a number above it would otherwise make
-  /// all other rows count as old, and one with the lowest number would make the subtraction overflow.
+  /// The newest number comes from the counter, not from the rows. A forged row with a number above it would otherwise
+  /// make all other rows count as old, and one with the lowest number would make the subtraction overflow.
   private static func trim(_ context: borrowing WriteContext) throws {
     let logs: [(table: String, newest: SQL, most: Int)] = [
       ("change", "SELECT changes FROM cluster WHERE id = 1", mostChanges),

@@ -90,8 +90,8 @@ enum Moments {
 enum NonceNumbers {
   /// The SQL condition that nodes can have counted to this number.
   ///
-  /// Nodes start at the microseconds since 1970 and add one every two milliseconds at most. Half of the range is left, so
-  /// that adding and subtracting cannot overflow.
+  /// Nodes start at the microseconds since 1970 and add one every two milliseconds at most. Half of the range is left,
+  /// so that adding and subtracting cannot overflow.
   static func isCredible(_ column: String) -> SQL {
     SQL(unsafeRawSQL: "\(column) BETWEEN 0 AND 4611686018427387904", [])
   }
