@@ -8,10 +8,6 @@ import RegentPlatform
 extension Move {
   private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
 
-  private static func mark(_ name: String) -> CopyMark {
-    CopyMark(action: "database.move", detail: "from a file to a database server (\(name))")
-  }
-
   /// Moves the database from the file to the server.
   ///
   /// Sends a temporary copy; the file itself is not changed until all rows have arrived.
@@ -24,7 +20,7 @@ extension Move {
     case .left, .arriving: try marker.refuseService()
     case .leaving(let note):
       try refuseOtherPlace(note)
-      let (server, mark) = (server, Self.mark(note.name))
+      let (server, mark) = (server, note.markOnServer)
       if try await onThread("move", { try ServerFilling.isThere(mark, on: server) }) {
         console.print("the interrupted move had already copied everything to the server")
         try finish()
@@ -39,10 +35,10 @@ extension Move {
     defer { copy.remove() }
     try copy.makeHeld(of: paths.database, database: paths.database)
     let note = MovedDatabase.Note(name: newCopyName(), place: place)
-    let gaps = try await prepare(copy.path, Self.mark(note.name))
+    let gaps = try await prepare(copy.path, note.markOnServer)
     let marker = marker
     do {
-      let arrived = try await fill(server, from: copy.path, paths, mark: Self.mark(note.name), console) {
+      let arrived = try await fill(server, from: copy.path, paths, mark: note.markOnServer, console) {
         try marker.beginLeaving(note)
       }
       console.print("\(arrived.rows) rows in \(arrived.sums.count) tables are on the server, all verified")
@@ -82,5 +78,36 @@ extension Move {
   private func finish() throws {
     if let kept = try marker.leave() { console.print("the old file is now \(kept); it is no longer used") }
     console.print("start the service with --database \(shellQuoted(place))")
+  }
+}
+
+extension MovedDatabase {
+  /// Completes a move to this server that was interrupted after the COMMIT on the server.
+  ///
+  /// A service is about to use the server's rows. So the file must not become the current database any more, whatever
+  /// happens to the mark.
+  func completeLeaving(to server: ConnectionSettings) throws {
+    // A move that is still running completes itself.
+    guard let lock = try lockIfFree() else { return }
+    if case .leaving(let note) = try state(), try ServerFilling.isThere(note.markOnServer, on: server) {
+      _ = try leave()
+    }
+    lock.release()
+  }
+
+  private func lockIfFree() throws(FileError) -> FileLock? {
+    do throws(FileError) {
+      return try FileLock(beside: database)
+    } catch {
+      guard case .held = error.kind else { throw error }
+      return nil
+    }
+  }
+}
+
+extension MovedDatabase.Note {
+  /// The audit line on the server that only this move to it writes.
+  fileprivate var markOnServer: CopyMark {
+    CopyMark(action: "database.move", detail: "from a file to a database server (\(name))")
   }
 }

@@ -11,7 +11,7 @@ import RegentPlatform
 /// the server for the outcome. Until then no service opens the file, so two databases are never in use at the same
 /// time.
 struct MovedDatabase {
-  private let database: String
+  let database: String
   private var moving: String { "\(database).moving" }
   private var moved: String { "\(database).moved" }
   private static let repeatable = "the command finds out what was copied, so it can be repeated"

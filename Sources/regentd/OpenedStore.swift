@@ -40,6 +40,7 @@ func openStore(
   _ change: (inout PostgreSQLStoreOptions) -> Void
 ) throws -> PostgreSQLStore {
   try refuseBeginning(on: server, paths)
+  for database in try MovedDatabase.marked(in: paths.stateFolders) { try database.completeLeaving(to: server) }
   return try MasterKeyFile(paths).open(isSealed: { try PostgreSQLStore.isMade(on: server) }) { key in
     var options = PostgreSQLStoreOptions(
       connection: server, masterKey: key, node: node.text,

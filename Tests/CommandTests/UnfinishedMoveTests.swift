@@ -48,6 +48,29 @@ import Testing
     }
   }
 
+  @Test func `a service on the server completes a move that was killed after its commit`() throws {
+    let server = try PostgreSQLServer()
+    try withTemporaryFolder { folder in
+      let (shell, url) = (Operator(folder: folder), server.socketURL)
+      try shell.makeBackup()
+      try shell.setStandby("away", on: server)
+      let move = try shell.begin("regentd", ["move", "--to", url])
+      try shell.awaitWait("SyncRep", on: server)
+      try move.cut()
+      try shell.setStandby("", on: server)
+      try shell.get("test -e \(shell.state)/regent.db -a -e \(shell.state)/regent.db.moving")
+      try withService("--database", url, in: shell.folder) { service in
+        try shell.get("regentctl requestor show acme")
+        service.program.signal(15)
+        #expect(try service.program.wait() == 0)
+      }
+      try shell.get("test ! -e \(shell.state)/regent.db -a ! -e \(shell.state)/regent.db.moving")
+      try shell.get("ls \(shell.state)/regent.db.before-*")
+      let refused = try shell.refusal("regentd serve --listen 127.0.0.1:0")
+      #expect(refused.contains("was moved to \(url)"), "\(refused)")
+    }
+  }
+
   @Test func `a service starts a new database on the server once the marker file of the move is removed`() throws {
     try withMark { shell, server, url in
       try shell.get("sed -i s/away/here/ \(shell.state)/regent.db.moving")

@@ -195,6 +195,22 @@ struct PlatformSocketTests {
     }
   }
 
+  @Test func `the doctor says that the file of decisions was lost, until the service's decisions come`() async throws {
+    try await withTemporaryFolder { folder in
+      try writeFile("\(folder)/permissions", "{".utf8)
+      let fixture = try PlatformSocketFixture(folder, isIn: false)
+      let answer = try await fixture.sso("status", [:])
+      let findings = AccountFindings.of(.object(answer.document), now: 0)
+      #expect(
+        findings.contains {
+          $0.verdict == .note && $0.sentence.hasPrefix("\(folder)/permissions cannot be read: the decisions are lost")
+        }, "\(answer.document)")
+      _ = try PermissionStore(folder: folder).takeOver([:], asOf: 0)
+      let again = try await PlatformSocketFixture(folder, isIn: false).sso("status", [:])
+      #expect(again.status == .ok && again.document["decisionsLost"] == nil)
+    }
+  }
+
   // MARK: The fixture
 
   private func withFixture(isIn: Bool, _ body: (PlatformSocketFixture) async throws -> Void) async throws {

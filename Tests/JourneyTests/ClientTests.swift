@@ -113,6 +113,32 @@ private let token = "/o/client/token"
     }
   }
 
+  @Test func `registrations store nothing, and clients of earlier releases stay valid`() async throws {
+    let service = try await TestService()
+    let statement = try await service.statement()
+    let store = service.core.store
+    let application = try #require(service.core.provisioning.now.records.applications.values.first)
+    let stored = try ClientRecord(
+      id: #require(ClientID("3f1c9f0e-8f0a-4c51-9d5b-0a4c2a4f7e11")), secret: service.core.hasher.token("a secret"),
+      application: application.id, requestor: application.requestor, issued: service.clock.now)
+    try await store.register(stored, at: service.clock.now)
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      let record = try await client.register(statement).json()
+      let (id, secret) = (try record.string("client_id"), try record.string("client_secret"))
+      #expect(try await store.client(#require(ClientID(id))) == nil)
+      #expect(try await client.token(stored.id.text, "a secret").status == 200)
+      // The secret fits its own id only, and an id without a derived secret is unknown.
+      let other = try await client.register(statement).json().string("client_id")
+      let wrong = [(other, secret), (id, String(secret.reversed())), (id + "x", secret), ("v1." + secret, secret)]
+      for (id, secret) in wrong {
+        #expect(try await client.token(id, secret).refusal == "invalid_client")
+      }
+      // Another node, and this one after a restart, derive the same secret.
+      #expect(try await client.token(id, secret).status == 200)
+      #expect(try await KeyedHasher(store).clientSecret(#require(ClientID(id))) == secret)
+    }
+  }
+
   @Test func `a software statement stays valid after key rotation, and one of another service is refused`() async throws
   {
     let service = try await TestService()

@@ -121,6 +121,39 @@ import Testing
     }
   }
 
+  @Test func `in an outage every protocol sends the same Retry-After, one second at first and then five`() async throws
+  {
+    let disk = FaultyDisk()
+    try await withFileStore(on: disk) { store in
+      let service = try await TestService(on: store)
+      try await withOAuth(service) { client in
+        let box = try await OAuthBox(service, client)
+        let refresh = try #require(try await box.pair().refresh)
+        let invitation = try EnrolmentStage()
+        try await invitation.invite(service)
+        /// What V1, the registration of clients, OAuth and the enrolment of boxes answer.
+        func pauses() async throws -> [String?] {
+          let path = "/reggie/v1/REF30/regcode"
+          let answers = [
+            try await client.post(
+              path, form: [("deviceId", "box-1")], headers: [try service.signature("POST", path)]),
+            try await client.token("client-of-an-earlier-release", "secret"),
+            try await box.refresh(refresh),
+            try await client.send(invitation.request(1)),
+          ]
+          for answer in answers { #expect(answer.status == 503, "\(answer.text)") }
+          return answers.map { $0.header("retry-after") }
+        }
+        store.close()
+        #expect(try await pauses() == ["1", "1", "1", "1"])
+        service.clock.pass(.seconds(6))
+        _ = try await pauses()
+        service.clock.pass(.seconds(6))
+        #expect(try await pauses() == ["5", "5", "5", "5"])
+      }
+    }
+  }
+
   /// An hour either way, or 1970, as on a machine without a battery for its clock.
   @Test(arguments: [3600, -3600, -1_700_000_000])
   func `a grant survives a clock that is set wrong and right again`(seconds: Int) async throws {

@@ -13,7 +13,7 @@ private struct Kept: Equatable {
   let registrations: [RegistrationRecord]
   let sessions: [SessionRecord]
   let authentications: [AuthenticationRecord]
-  let names: [ScreenHash: String]
+  let names: [AuthenticationID: String]
   let audit: Int64
 
   init(_ service: TestService) async throws {
@@ -29,8 +29,7 @@ private struct Kept: Equatable {
     self.sessions = sessions
     authentications = try await store.authentications(
       AuthenticationFilter(), after: nil, limit: 1000, at: now)
-    names = try await store.names(
-      of: Set(authentications.map(service.core.hasher.screen(of:))))
+    names = try await service.core.screenNames(of: authentications)
     audit = try await store.newestAuditNumber()
   }
 }

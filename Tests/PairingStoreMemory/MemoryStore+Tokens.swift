@@ -126,6 +126,14 @@ extension MemoryStore {
     return Array(meant.sorted { $0.authentication.id < $1.authentication.id }.prefix(limit))
   }
 
+  public func setVisitorID(_ visitorID: String, of id: AuthenticationID, at now: Instant)
+    async throws(StoreError) -> Bool
+  {
+    guard let changed = authentications[id]?.reporting(visitorID: visitorID) else { return false }
+    authentications[id] = changed
+    return true
+  }
+
   public func name(
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {

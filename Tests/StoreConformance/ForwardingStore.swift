@@ -111,8 +111,10 @@ extension ForwardingStore {
     try await target.authentications(filter, after: id, limit: limit, at: now)
   }
 
-  public func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int {
-    try await target.countSignedInBoxes(at: now)
+  public func setVisitorID(_ visitorID: String, of id: AuthenticationID, at now: Instant)
+    async throws(StoreError) -> Bool
+  {
+    try await target.setVisitorID(visitorID, of: id, at: now)
   }
 
   public func name(_ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant)

@@ -334,6 +334,19 @@ extension StoreConformance {
         try await stage.store.record(endless, at: stage.at(5))
       }
     },
+    ConformanceCheck("the visitor id of a sign-in can change, and nothing else of it") { stage in
+      let record = try await stage.signedIn(1)
+      let id = record.authentication.id
+      for (visitor, isNew) in [("v-1", true), ("v-1", false), ("v-2", true)] {
+        let isChanged = try await stage.store.setVisitorID(visitor, of: id, at: stage.at(3))
+        try expect(isChanged == isNew, "\(visitor) was taken for \(isChanged ? "new" : "the stored one")")
+      }
+      let all = try await stage.allAuthentications()
+      try expect(all == [record.reporting(visitorID: "v-2")], "are \(all)")
+      let other: AuthenticationID = try ConformanceFixture.name("other")
+      let isOther = try await stage.store.setVisitorID("v-3", of: other, at: stage.at(3))
+      try expect(!isOther, "changed a sign-in that does not exist")
+    },
     ConformanceCheck("a screen keeps the name that was set, until it is removed") { stage in
       try await stage.store.name(stage.hash(1), "Kitchen", audit: nil, at: stage.at(1))
       try await stage.store.name(stage.hash(2), "Hall", audit: nil, at: stage.at(1))

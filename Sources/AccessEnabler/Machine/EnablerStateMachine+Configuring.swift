@@ -9,7 +9,7 @@ extension EnablerStateMachine {
     let isSame =
       details.requestor.isSameText(as: requestor)
       && services.map { Array($0.utf8) } == self.services.map { Array($0.utf8) }
-    preauthorization = nil
+    forgetPreauthorization()
     switch phase {
     case .configuring(var configuring) where isSame:
       configuring.requests.append(request)
@@ -301,7 +301,7 @@ extension EnablerStateMachine {
     let signIn = SignIn(
       provider: provider, userID: granted.userID, expires: granted.expires, source: source)
     let new = StoredAuthentication(signIn: signIn, service: service)
-    preauthorization = nil
+    forgetPreauthorization()
     if tokens.authentication != new {
       selection = .usual
       store(.authentication(new))

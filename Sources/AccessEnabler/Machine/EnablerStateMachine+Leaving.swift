@@ -23,7 +23,7 @@ extension EnablerStateMachine {
         extras: ["signOut": "regent sso sign-out", "deny": "regent sso deny APP --for \(requestor)"], request)
     }
     selection = .usual
-    preauthorization = nil
+    forgetPreauthorization()
     denials = DenialLog()
     // This device has stored no sign-in, but a service may still have one for it, so tell all services.
     let services = kept.map { [$0.service] } ?? responders.map(\.service)

@@ -36,6 +36,12 @@ struct Preauthorizing: Hashable, Sendable {
 }
 
 extension EnablerStateMachine {
+  /// Forgets the result and the limit of the last preauthorization, which belong to one sign-in and one configuration.
+  mutating func forgetPreauthorization() {
+    preauthorization = nil
+    preauthorizationLimit = nil
+  }
+
   mutating func preauthorize(_ resources: [String], usesCache: Bool, _ request: RequestID) {
     guard let kept = validAuthentication else {
       tell(.notAuthenticated)

@@ -77,15 +77,12 @@ struct EnablerStateMachine: Sendable {
     case .cancel(let request): cancel(request)
     case .setOptions(let options):
       // The number of resources that a service accepts in one request depends on the application profile.
-      if options.applicationProfile != self.options.applicationProfile {
-        preauthorization = nil
-        preauthorizationLimit = nil
-      }
+      if options.applicationProfile != self.options.applicationProfile { forgetPreauthorization() }
       self.options = options
     case .answered(let id, let answer): take(answer, of: id)
     case .timer(let timer): timerRang(timer)
     case .tokens(let tokens):
-      if tokens.authentication != self.tokens.authentication { preauthorization = nil }
+      if tokens.authentication != self.tokens.authentication { forgetPreauthorization() }
       self.tokens = tokens
     case .platform(let isThere): platformIsThere = isThere
     case .news(let status): tell(.status(status))

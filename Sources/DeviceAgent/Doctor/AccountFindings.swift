@@ -25,6 +25,12 @@ enum AccountFindings {
   static func of(_ status: JSONValue, now: Int64) -> [Finding] {
     let apps = status["apps"]?.array ?? []
     var findings = (status["refused"]?.array ?? []).map(refusal)
+    if let lost = status["decisionsLost"]?.string {
+      findings.append(
+        Finding(
+          subject: "apps", verdict: .note, sentence: lost,
+          hint: "no user but the daemon's may write there; see which apps may use the account: regent sso permissions"))
+    }
     guard !apps.isEmpty else { return findings }
     findings.insert(account(status, apps, now: now), at: 0)
     for app in apps {

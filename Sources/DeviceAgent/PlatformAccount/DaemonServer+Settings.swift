@@ -94,6 +94,7 @@ extension DaemonServer {
     ]
     if let failure = account.failure { object["failure"] = .string(failure) }
     if let refusal = await host.refusal { object["refusal"] = .string(refusal) }
+    if let lost = await host.lostDecisions { object["decisionsLost"] = .string(lost) }
     if let signIn = account.signIn {
       object["provider"] = .string(signIn.provider)
       object["providerName"] = .string(signIn.providerName)

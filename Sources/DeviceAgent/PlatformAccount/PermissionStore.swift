@@ -30,8 +30,13 @@ final class PermissionStore: Sendable {
   private let path: String
   private let state: Locked<PermissionStoreState>
   private let wallClock: @Sendable () -> Int64
-  /// Why the decisions of an earlier run were lost, if they were.
-  let trouble: String?
+  private let reason: String
+
+  /// Why the decisions of an earlier run are lost, until the service's decisions replace them; nil if they are not.
+  var trouble: String? {
+    guard state.withLock(\.book.isLost) else { return nil }
+    return "\(reason): the decisions are lost, and every app must ask the viewer again"
+  }
 
   /// Opens the store of decisions in an existing private folder.
   init(
@@ -61,7 +66,7 @@ final class PermissionStore: Sendable {
       book.isLost = read?.isLost ?? true
     }
     state = Locked(PermissionStoreState(book: book))
-    trouble = book.isLost ? "\(why): the decisions are lost, and every app must ask the viewer again" : nil
+    reason = why
   }
 
   func permission(of who: AppRequestor) -> PlatformPermission { state.withLock { $0.book[who] } }

@@ -38,6 +38,9 @@ actor PlatformHost {
     sync = DecisionSync(permissions, account)
   }
 
+  /// Why the decisions of an earlier run are lost; see ``PermissionStore/trouble``.
+  var lostDecisions: String? { permissions.trouble }
+
   /// Starts the synchronization with the page "my screens".
   ///
   /// Once the box is signed in, every later request restarts the synchronization.

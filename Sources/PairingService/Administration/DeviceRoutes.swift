@@ -161,8 +161,8 @@ extension AdminCall {
     try await stored { () throws(StoreError) in
       let records = try await core.store.authentications(
         AuthenticationFilter(device: device), after: nil, limit: AdminPaths.page, at: now)
-      for (place, screen) in Set(records.map(core.hasher.screen(of:))).enumerated() {
-        try await core.store.name(screen, name, audit: place == 0 ? line : nil, at: now)
+      for (place, record) in records.enumerated() {
+        try await core.setScreenName(record, name, audit: place == 0 ? line : nil, at: now)
       }
     }
   }

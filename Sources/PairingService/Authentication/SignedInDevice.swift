@@ -46,7 +46,10 @@ extension ServiceCore {
   {
     let profile = try call.profile()
     let pickUp = try await pickUp(call, device, for: need)
-    if let signIn = pickUp.signIn { return viewer(of: signIn, profile) }
+    if let signIn = pickUp.signIn {
+      await noteVisitor(call, signIn.record)
+      return viewer(of: signIn, profile)
+    }
     guard let open = try openProvider(call, device.hash) else {
       guard case .expired(let past) = pickUp else { throw need.missing }
       throw past.authentication.source == .temporary ? need.passEnded : need.refused(.expired)
@@ -82,6 +85,21 @@ extension ServiceCore {
         detail: refusal.description, once: true)
       throw need.refused(refusal)
     }
+  }
+
+  /// Stores the visitor id of a call with the device's sign-in if it is another than before.
+  ///
+  /// It is left out above a rate limit and while the store cannot write, because it decides nothing.
+  private func noteVisitor(_ call: V1Call, _ record: AuthenticationRecord) async {
+    guard let visitor = try? call.visitorID(), record.about.visitorID != visitor else { return }
+    let requestor = record.authentication.requestor
+    guard (try? limits.takeDecision(of: record.deviceHash, at: requestor)) != nil,
+      let changed = record.reporting(visitorID: visitor),
+      (try? await store.setVisitorID(visitor, of: record.authentication.id, at: clock.now)) == true
+    else { return }
+    audit.note(
+      .device(requestor), "device.visitor", record.deviceHash.shortName,
+      detail: "\(requestor)\(changed.report), \(record.deviceTitle)")
   }
 
   private func viewer(of signIn: ValidSignIn, _ profile: ProfileName?) -> SignedInDevice {

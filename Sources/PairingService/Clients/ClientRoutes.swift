@@ -10,6 +10,9 @@ internal import RegentPairingWire
 /// Client registration for protocol V1: an app installation sends its software statement and gets credentials, with
 /// which it gets access tokens.
 ///
+/// A registration stores nothing, because an app and its statement are public, so that an attacker could add any number
+/// of rows. The client's id contains the application and a random number; the secret is derived from the id.
+///
 /// Responses are JSON only, and errors are the documented `{"error":"…"}`. Nothing of the request is repeated in them.
 package struct ClientRoutes: Sendable {
   private let core: ServiceCore
@@ -55,31 +58,37 @@ package struct ClientRoutes: Sendable {
       throw ClientRefusal(.invalidRedirectURI)
     }
     try core.limits.take(.app, from: request.clientAddress, at: requestor.id)
-    guard let id = ClientID(Random.uuid()) else { throw KeyError.inconsistent }
-    let secret = Hex.encode(Random.bytes(32))
-    let redirectURIs = asked.redirectURI.map { [$0] } ?? []
-    let client = ClientRecord(
-      id: id, secret: core.hasher.token(secret), application: application.id,
-      requestor: requestor.id, redirectURIs: redirectURIs, issued: now)
-    do throws(StoreError) {
-      try await core.store.register(client, at: now)
-    } catch {
-      // The application was revoked after the check and before the write.
-      guard case .notFound = error else { throw error }
-      throw ClientRefusal(.unapprovedSoftwareStatement, counts: true)
+    guard let id = ClientID(Self.prefix + Hex.encode(Random.bytes(16)) + "." + application.id.text) else {
+      throw KeyError.inconsistent
     }
     return Self.response(
       .created,
       ClientDocument(
-        id: id.text, secret: secret, issued: now, redirectURIs: redirectURIs,
-        statement: asked.statement))
+        id: id.text, secret: core.hasher.clientSecret(id), issued: now,
+        redirectURIs: asked.redirectURI.map { [$0] } ?? [], statement: asked.statement))
+  }
+
+  /// The start of the ids whose secret is derived.
+  private static let prefix = "v1."
+
+  /// The client with this id; nil when its application does not exist or is revoked.
+  private func client(_ id: ClientID) async throws -> ClientRecord? {
+    // Releases up to 0.1.0 stored each client as a row and used a UUID as its id.
+    guard id.text.hasPrefix(Self.prefix) else { return try await core.store.client(id) }
+    let parts = id.text.split(separator: ".", maxSplits: 2)
+    guard parts.count == 3, let application = StatementID(String(parts[2])),
+      let record = core.provisioning.now.records.applications[application], !record.isRevoked
+    else { return nil }
+    return ClientRecord(
+      id: id, secret: core.hasher.token(core.hasher.clientSecret(id)), application: record.id,
+      requestor: record.requestor, issued: record.issued)
   }
 
   // MARK: - Access tokens
 
   private func token(_ request: Request) async throws -> Response {
     let credentials = try ClientCredentials(request)
-    let client = try await core.store.client(credentials.id)
+    let client = try await client(credentials.id)
     // The secret is also compared when the client is unknown, so that timing does not reveal which clients exist.
     guard core.hasher.isToken(credentials.secret, client?.secret), let client else {
       throw ClientRefusal(.invalidClient, asksForBasic: credentials.areBasic, counts: true)
@@ -146,7 +155,7 @@ package struct ClientRoutes: Sendable {
       error.status,
       ErrorDocument(
         status: Int(error.status.rawValue), message: error.message, details: error.details))
-    if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    response.addRetryAfter(error, core.storeTrouble)
     if request.header(.origin) != nil { CrossOrigin.allow(&response) }
     return response
   }

@@ -25,7 +25,7 @@ struct EnrolmentRoutes: Sendable {
       do throws(CallError) {
         try core.limits.take(request.clientAddress)
       } catch {
-        return .now(Self.refusal(error))
+        return .now(Self.refusal(error, core.storeTrouble))
       }
       return .later { reply in
         Task { reply.complete(await answer(request)) }
@@ -39,7 +39,7 @@ struct EnrolmentRoutes: Sendable {
       response.addHeader(.cacheControl, "no-store")
       return response
     } catch {
-      return Self.refusal(error)
+      return Self.refusal(error, core.storeTrouble)
     }
   }
 
@@ -106,13 +106,13 @@ struct EnrolmentRoutes: Sendable {
     return verdict
   }
 
-  static func refusal(_ error: CallError) -> Response {
+  static func refusal(_ error: CallError, _ trouble: StoreTrouble) -> Response {
     let document = ErrorDocument(
       status: Int(error.status.rawValue), message: error.message, details: error.details)
     var response = Response(error.status, body: document.bytes(as: .json))
     response.addHeader(.contentType, WireFormat.json.contentType)
     response.addHeader(.cacheControl, "no-store")
-    if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    response.addRetryAfter(error, trouble)
     return response
   }
 }

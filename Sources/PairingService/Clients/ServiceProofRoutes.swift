@@ -17,7 +17,7 @@ struct ServiceProofRoutes: Sendable {
         response.addHeader(.cacheControl, "no-store")
         return .now(response)
       } catch {
-        return .now(EnrolmentRoutes.refusal(error))
+        return .now(EnrolmentRoutes.refusal(error, core.storeTrouble))
       }
     }
   }

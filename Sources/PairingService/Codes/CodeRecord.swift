@@ -8,19 +8,24 @@ extension V1Call {
   /// What the device reports about itself, to be stored with its code or sign-in.
   package func deviceDescription() throws(CallError) -> DeviceDescription {
     let information = try deviceInformation()
-    var visitor = try parameters.value(Field.visitorID)
-    if visitor == nil { visitor = header(PairingHeader.visitorID) }
     return DeviceDescription(
       name: information.displayName, information: information.normalizedJSON,
       userAgent: request.header(.userAgent).flatMap { CleanText.line($0) },
       address: request.clientAddress.map(\.description),
-      visitorID: visitor.flatMap { CleanText.line($0) },
+      visitorID: try visitorID(),
       older: OlderDeviceFields(
         deviceType: try clean(Field.deviceType), deviceUser: try clean(Field.deviceUser),
         appID: try clean(Field.appID), appVersion: try clean(Field.appVersion),
         registrationURL: try clean(Field.registrationURL)),
       // Texts of the app that cannot be read are left out, like the rest of what a device reports about itself.
       options: AppTexts.normalized(parameters.others), owner: owner.name)
+  }
+
+  /// The id that the app's analytics uses for the viewer, as a parameter or header of any call.
+  func visitorID() throws(CallError) -> String? {
+    var visitor = try parameters.value(Field.visitorID)
+    if visitor == nil { visitor = header(PairingHeader.visitorID) }
+    return visitor.flatMap { CleanText.line($0) }
   }
 
   /// The data that the app sent when it asked for the code.

@@ -10,6 +10,7 @@ package struct KeyedHasher: Sendable {
   private let codes: HMACKey
   private let links: HMACKey
   private let tokens: HMACKey
+  private let clients: HMACKey
   private let devices: HMACKey
   private let deviceCodes: HMACKey
   private let identities: HMACKey
@@ -21,7 +22,9 @@ package struct KeyedHasher: Sendable {
     let codeMaterial = Secret(try await keys.keyMaterial(for: .codes))
     codes = try HMACKey(.sha256, codeMaterial)
     links = try HMACKey(.sha256, HKDF.derive(from: codeMaterial, info: "link"))
-    tokens = try HMACKey(.sha256, Secret(try await keys.keyMaterial(for: .tokens)))
+    let tokenMaterial = Secret(try await keys.keyMaterial(for: .tokens))
+    tokens = try HMACKey(.sha256, tokenMaterial)
+    clients = try HMACKey(.sha256, HKDF.derive(from: tokenMaterial, info: "client"))
     let material = Secret(try await keys.keyMaterial(for: .devices))
     devices = try HMACKey(.sha256, HKDF.derive(from: material, info: "device"))
     deviceCodes = try HMACKey(.sha256, HKDF.derive(from: material, info: "device code"))
@@ -68,6 +71,11 @@ package struct KeyedHasher: Sendable {
     return isSame && kept != nil
   }
 
+  /// The secret of a client that registered with a software statement.
+  ///
+  /// It is derived from the id, so every node computes the same secret, and a registration stores nothing.
+  func clientSecret(_ id: ClientID) -> String { Hex.encode(clients.code(id.text)) }
+
   /// The hash of a device id.
   ///
   /// The id's bytes are hashed, so two Unicode spellings of the same letter are two devices.
@@ -93,6 +101,15 @@ package struct KeyedHasher: Sendable {
     fields.append(authentication.viewer.provider.text)
     fields.append(authentication.viewer.account?.text)
     fields.append(record.deviceHash.bytes)
+    return hash(screens.code(fields.bytes))
+  }
+
+  /// The hash under which the names of all screens of an account are stored; nil for a guest, who has no account.
+  func screens(of viewer: Viewer) -> ScreenHash? {
+    guard let account = viewer.account else { return nil }
+    var fields = FramedFields(purpose: "screens", version: 1)
+    fields.append(viewer.provider.text)
+    fields.append(account.text)
     return hash(screens.code(fields.bytes))
   }
 

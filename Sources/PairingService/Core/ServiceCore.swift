@@ -138,16 +138,6 @@ package final class ServiceCore: Sendable {
   /// The node under whose name counters are stored; nil when only this process uses the store.
   var keeper: NodeID? { store.isShared ? options.node : nil }
 
-  /// The names that viewers and operators gave these screens; screens without a name have no entry.
-  func screenNames(
-    of records: [AuthenticationRecord]
-  ) async throws(StoreError) -> [AuthenticationID: String] {
-    let screens = records.map { ($0.authentication.id, hasher.screen(of: $0)) }
-    let names = try await store.names(of: Set(screens.map(\.1)))
-    return Dictionary(
-      uniqueKeysWithValues: screens.compactMap { id, screen in names[screen].map { (id, $0) } })
-  }
-
   /// Loads all codes from the store into memory, in pages of 1,000.
   ///
   /// While one page is put into memory, the next is read and its rows are verified.

@@ -119,7 +119,7 @@ struct V1Frame: Sendable {
       let isToken = error.details == CallError.accessDenied.details
       response.addHeader(.wwwAuthenticate, isToken ? "Bearer error=\"invalid_token\"" : "Bearer")
     }
-    if let wait = core.storeTrouble.pause(after: error) { response.addRetryAfter(wait) }
+    response.addRetryAfter(error, core.storeTrouble)
     if enhanced == nil, let code = error.code, Self.toldReasons.contains(code) {
       response.addHeader(HeaderName(known: PairingHeader.decisionReason), code.rawValue)
     }
@@ -196,6 +196,11 @@ extension Response {
   fileprivate mutating func finish(granted: Int?, closes: Bool) {
     if let granted { addHeader(.preferenceApplied, "wait=\(granted)") }
     if closes { closesConnection = true }
+  }
+
+  /// Adds the header `Retry-After` of an error, if it has one, the same for every protocol.
+  mutating func addRetryAfter(_ error: CallError, _ trouble: StoreTrouble) {
+    if let wait = trouble.pause(after: error) { addRetryAfter(wait) }
   }
 
   /// Adds the header `Retry-After`, in whole seconds rounded up, because an earlier retry would be refused again.

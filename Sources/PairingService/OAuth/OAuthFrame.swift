@@ -203,7 +203,7 @@ struct OAuthFrame: Sendable {
     let isOurs = error.status.rawValue >= 500 || error.status == .tooManyRequests
     let code: OAuthError.Code = isOurs ? .temporarilyUnavailable : .invalidRequest
     var response = Self.response(isOurs ? error.status : .badRequest, ["error": .string(code.rawValue)])
-    if let wait = error.retryAfter { response.addRetryAfter(wait) }
+    response.addRetryAfter(error, core.storeTrouble)
     return response
   }
 }

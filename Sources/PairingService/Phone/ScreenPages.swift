@@ -145,9 +145,8 @@ extension Phone {
     let id = screen.authentication.id
     guard try await core.screenNames(of: [screen])[id] != name.text else { return done }
     try core.limits.takeAct(of: screen.authentication.viewer, from: call.request.clientAddress)
-    try await core.store.name(
-      core.hasher.screen(of: screen), name.text,
-      audit: entry("device.name", screen.deviceHash.shortName, call), at: call.now)
+    try await core.setScreenName(
+      screen, name.text, audit: entry("device.name", screen.deviceHash.shortName, call), at: call.now)
     return done
   }
 

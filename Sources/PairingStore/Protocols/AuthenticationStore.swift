@@ -71,8 +71,10 @@ public protocol AuthenticationStore: Sendable {
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
-  /// The number of boxes with an unexpired authentication, counted without verifying the rows, for the metrics.
-  func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int
+  /// Replaces the visitor id that the device of a sign-in reported.
+  ///
+  /// - Returns: whether the sign-in exists and had another visitor id.
+  func setVisitorID(_ visitorID: String, of id: AuthenticationID, at now: Instant) async throws(StoreError) -> Bool
 
   /// Sets the name that a viewer or operator chose for a screen; nil removes the name.
   ///

@@ -81,7 +81,10 @@ public protocol ProvisioningStore: Sendable {
   func password(of name: AccountName, at provider: ProviderID) async throws(StoreError) -> String?
 }
 
-/// The part of the store for installations of applications that registered themselves with a software statement.
+/// The part of the store for installations of applications that registered themselves with a software statement at a
+/// release up to 0.1.0.
+///
+/// Later releases derive a client from its id and store no row.
 public protocol ClientStore: Sendable {
   /// Stores an installation of an application as a new client.
   ///

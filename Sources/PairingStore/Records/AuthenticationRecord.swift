@@ -19,7 +19,7 @@ public struct AuthenticationRecord: Hashable, Sendable {
   /// Its secret signs this row.
   public let rowKey: PublicKey
   /// What the device reported about itself when it signed in.
-  public let about: DeviceDescription
+  public private(set) var about: DeviceDescription
 
   public init(
     authentication: Authentication, device: DeviceID, deviceHash: DeviceHash,
@@ -35,11 +35,12 @@ public struct AuthenticationRecord: Hashable, Sendable {
     self.about = about
   }
 
-  /// A copy that is stored under this hash; see ``SignInOwner``.
-  public func stored(under hash: DeviceHash) -> AuthenticationRecord {
-    var copy = self
-    copy.deviceHash = hash
-    return copy
+  /// The record with this visitor id; nil when the device has reported the same one before.
+  public func reporting(visitorID: String) -> AuthenticationRecord? {
+    guard about.visitorID != visitorID else { return nil }
+    var changed = self
+    changed.about.visitorID = visitorID
+    return changed
   }
 }
 

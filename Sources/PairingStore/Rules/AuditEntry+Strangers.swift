@@ -3,7 +3,7 @@ extension AuditEntry {
   ///
   /// An attacker who has extracted an app's secret can cause any number of them.
   private static let ofDevices: Set<String> = [
-    "device.sign-in", "device.sign-out", "platform.decide", "platform.enrol", "platform.refuse",
+    "device.sign-in", "device.sign-out", "device.visitor", "platform.decide", "platform.enrol", "platform.refuse",
   ]
   /// Actions by the service whose audit lines may be dropped first: events of self-registered clients and of boxes.
   private static let ofService: Set<String> = [

@@ -132,6 +132,18 @@ extension RowStore {
     }
   }
 
+  public func setVisitorID(
+    _ visitorID: String, of id: AuthenticationID, at now: Instant
+  ) async throws(StoreError) -> Bool {
+    try await write { context, rows in
+      guard let stored = try rows.one(context, Tables.authentications, Tables.authentications.row(id.text)),
+        let changed = stored.record.reporting(visitorID: visitorID)
+      else { return false }
+      _ = try rows.put(context, Tables.authentications, changed, over: stored)
+      return true
+    }
+  }
+
   public func name(
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {

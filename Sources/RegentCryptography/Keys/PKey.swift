@@ -146,18 +146,11 @@ extension PKey {
     switch algorithm {
     // If the key was read with a compressed point, OpenSSL would write a compressed point again.
     case .es256: return DER.p256Key(x: try number("qx", size: 32), y: try number("qy", size: 32))
-    // OpenSSL's writer is slow for the same reason as its reader, see `init(ed25519:)`.
+    // OpenSSL's writer is slow for the same reason as its reader, see `init(ed25519:)`, and its table of all encoders
+    // takes 65 KB of memory for good.
     case .edDSA: return DER.ed25519Key(try ed25519Bytes())
-    case .rs256: break
+    case .rs256: return DER.rsaKey(modulus: try number("n"), exponent: try number("e"))
     }
-    let length = unsafe i2d_PUBKEY(handle, nil)
-    guard length > 0 else { throw LibraryError("write a public key") }
-    var der = [UInt8](repeating: 0, count: Int(length))
-    unsafe der.withUnsafeMutableBufferPointer { buffer in
-      var place = buffer.baseAddress
-      unsafe i2d_PUBKEY(handle, &place)
-    }
-    return der
   }
 
   private func ed25519Bytes() throws(LibraryError) -> [UInt8] {

@@ -36,6 +36,51 @@ struct PlatformTableTests {
     Issue.record("\(wrong.count) of \(rows.count): \(wrong.prefix(5).joined(separator: "; "))")
   }
 
+  @Test func `the table in porting.md names the status that each call reports`() throws {
+    typealias Case = (standing: PlatformStanding, own: SignIn.Source?)
+    /// The ids that a call reports in these cases.
+    func told(_ call: String, _ cases: [Case]) -> Set<String> {
+      let troubles = cases.map { one -> PlatformTrouble? in
+        let terms = PlatformRules.Terms()
+        switch call {
+        case "setRequestor":
+          guard case .tell(let trouble) = PlatformRules.start(one.standing, own: one.own, terms: { _ in terms })
+          else { return nil }
+          return trouble
+        case "checkAuthentication": return PlatformRules.check(one.standing, own: one.own, terms: terms).trouble
+        default:
+          let login = PlatformRules.login(
+            one.standing, own: one.own, ownTerms: terms, hasCapable: true, terms: { _ in terms })
+          guard case .ownPicker(let trouble) = login else { return nil }
+          return trouble
+        }
+      }
+      return Set(troubles.compactMap { $0?.id.rawValue })
+    }
+    func missing(_ isSignedIn: Bool) -> [Case] {
+      [.denied, .undetermined].map { (.known(PlatformStatus(permission: $0, isSignedIn: isSignedIn)), nil) }
+    }
+    let failed = PlatformStanding.known(PlatformStatus(permission: .granted, isSignedIn: true, failure: "no key"))
+    // The cases of each column: first the usual one, then the one in which a cell with “only” reports nothing.
+    let columns: [(usual: [Case], exception: [Case])] = [
+      (missing(true), missing(false)), ([(.silent("away"), .platform)], [(.silent("away"), nil)]),
+      ([(failed, .platform)], [(failed, nil)]),
+    ]
+    let text = String(decoding: try readFile(packageFolder() + "/docs/porting.md"), as: UTF8.self)
+    for call in ["setRequestor", "checkAuthentication", "getAuthentication"] {
+      let row = try #require(
+        text.split(separator: "\n").first { $0.hasPrefix("| `\(call)` | VSA403") }, "the row of \(call)")
+      let cells = row.split(separator: "|").dropFirst(2)
+      for (cell, column) in zip(cells, columns) {
+        let ids = Set(
+          cell.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init)
+            .filter { ["VSA403", "VSA404", "VSA503", "AAPL_ERROR"].contains($0) })
+        #expect(told(call, column.usual) == ids, "\(call):\(cell)")
+        #expect(told(call, column.exception) == (cell.contains("only") ? [] : ids), "\(call):\(cell)")
+      }
+    }
+  }
+
   @Test func `every line of platform-account.txt matches at least one combination`() throws {
     let table = try PlatformTable()
     var used: Set<Int> = []

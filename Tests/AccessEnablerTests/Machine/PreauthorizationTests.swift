@@ -83,6 +83,13 @@ struct PreauthorizationTests {
     bench.forget()
     bench.call(.preauthorize(["x", "y", "z"], usesCache: true))
     #expect(bench.sent.map(\.operation) == [.preauthorize(["x", "y"])])
+    // Another sign-in, as at another provider, may have another limit.
+    var tokens = bench.machine.tokens
+    tokens.authentication?.signIn.userID = "other"
+    bench.send(.tokens(tokens))
+    bench.forget()
+    bench.call(.preauthorize(["x", "y", "z"], usesCache: true))
+    #expect(bench.sent.map(\.operation) == [.preauthorize(["x", "y", "z"])])
     // When the service names no limit, a part has five resources.
     var unnamed = Bench.signedIn()
     unnamed.call(.preauthorize((0..<8).map { "r\($0)" }, usesCache: true))

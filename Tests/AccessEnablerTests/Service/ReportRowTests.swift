@@ -69,6 +69,21 @@ struct ReportRowTests {
     #expect(!VisitorPseudonym.isAbout("visitor", lines[0].detail))
   }
 
+  @Test func `a visitor id that changes while the device is signed in reaches the reports`() async throws {
+    let live = try await LiveService()
+    let enabler = try await live.enabler()
+    enabler.setOptions(["visitorID": "first"])
+    try await live.signIn(enabler)
+    enabler.setOptions(["visitorID": "second"])
+    for _ in 1...2 { _ = try await enabler.authorize(live.requestor) }
+    #expect(try await live.signIns().first?.app?.visitorID == "second")
+    let lines = try await eventually("the audit line of the change") {
+      let lines = try await live.auditLines().filter { VisitorPseudonym.isAbout("second", $0.detail) }
+      return lines.isEmpty ? nil : lines
+    }
+    #expect(lines.map(\.action).filter { $0 == "device.visitor" }.count == 1, "\(lines)")
+  }
+
   @Test func `a device name or option cannot make an audit line look like another visitor's`() async throws {
     let live = try await LiveService()
     let enabler = try await live.enabler { $0.device[.deviceName] = #"x, visitor "victim""# }

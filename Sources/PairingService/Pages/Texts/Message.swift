@@ -7,6 +7,10 @@ struct Message: Sendable {
     case gap(Int)
   }
 
+  /// The text without plural forms.
+  ///
+  /// Most texts have none, and a dictionary for each of them takes 100 KB in all.
+  private let only: [Part]?
   private let forms: [PluralForm: [Part]]
   /// The names of the placeholders; ``Part/gap(_:)`` refers to them by position.
   let gaps: [String]
@@ -31,7 +35,8 @@ struct Message: Sendable {
     }
     if sources.count > 1, !names.contains("count") { throw Problem("a counted text needs {count}") }
     for name in names where !seen.contains(name) { throw Problem("{\(name)} is missing") }
-    self.forms = forms
+    only = forms.count == 1 ? forms[.other] : nil
+    self.forms = only == nil ? forms : [:]
     self.gaps = names
   }
 
@@ -42,6 +47,7 @@ struct Message: Sendable {
 
   /// The text in the plural form for a count; for nil, the text without plural forms.
   func parts(count: Int?, rule: PluralRule) -> [Part] {
+    if let only { return only }
     let form = count.map { rule.form($0) } ?? .other
     return forms[form] ?? forms[.other] ?? []
   }
@@ -78,6 +84,7 @@ extension [Message.Part] {
   fileprivate mutating func append(text: Substring) {
     guard !text.isEmpty else { return }
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
     Escaping.append(String(text), to: &bytes)
     append(.text(bytes))
   }
