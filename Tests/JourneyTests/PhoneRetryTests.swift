@@ -61,7 +61,8 @@ extension TestService {
   func `sign-ins that one browser sends at the same time all lead to the code`(count: Int) async throws {
     let service = try await TestService()
     try await withPhone(service) { client in
-      for round in 0..<10 {
+      // Fewer than the 50 sessions that one account may have.
+      for round in 0..<(40 / count) {
         let code = try await newCode(service, client, device: "box-\(round)")
         var phone = PhoneBrowser(client)
         try await phone.reachSignIn(code)
