@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Thirty mistakes of a hurried operator, made with the packages under a real systemd. The message about each one names the fix,
-and following it literally repairs the installation.
+"""Thirty mistakes of a hurried operator, made with the packages under a real systemd. The message about each
+one names the fix, and following it literally repairs the installation.
 
 usage: mistakes.py FOLDER_OF_PACKAGES [--programs FOLDER] [--only NUMBER,NUMBER] [--table FILE]
 

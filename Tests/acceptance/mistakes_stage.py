@@ -1,4 +1,4 @@
-"""The machine of mistakes.py, and what its mistakes share: what was said, and doing literally that."""
+"""The machine of mistakes.py, and the functions that its mistakes share: reading messages and following them."""
 
 import contextlib
 import pathlib
