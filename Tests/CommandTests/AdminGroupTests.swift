@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The groups of the admin socket on a machine of its own: a mount namespace has its list of groups.
+/// Tests the groups of the admin socket in a mount namespace that has its own `/etc/group`.
 @Suite(.enabled(if: geteuid() == 0, "only root can act as other users"))
 struct `Groups of the admin socket` {
   @Test func `members of each group can connect with their role, and doctor says when a group is missing`() throws {

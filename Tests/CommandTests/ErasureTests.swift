@@ -34,7 +34,7 @@ import Testing
           let names = try shell.get("regentctl audit export | grep -c 'cable/anna\"' || true")
           #expect(names == "0")
           #expect(try shell.get("regentctl account erase cable anna --yes").hasPrefix("cable/anna was erased before"))
-          // The other viewer has the same lines as before.
+          // The other viewer's lines are unchanged.
           #expect(try shell.get("regentctl audit export | grep -c 'cable/annabel\"'") == "2")
           service.program.signal(SIGTERM)
           _ = try service.program.wait()

@@ -79,7 +79,7 @@ import Testing
       try shell.get("cp old.db \(shell.state)/regent.db && rm -f \(shell.state)/regent.db-wal")
       try run {
         for _ in 1...2 { #expect(try doctor().contains("warn  set-back: the database was set back: its audit log ")) }
-        // Later lines have the numbers of lost ones, and do not hide it.
+        // Later lines reuse the numbers of the lost ones; `doctor` must still notice.
         for id in 1...4 { try shell.get("regentctl requestor add r\(id)") }
         let found = try doctor()
         #expect(

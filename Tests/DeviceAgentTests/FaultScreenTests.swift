@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeviceAgent
 
-/// Every fault, without a code and beside one, on a small and a usual console in each language.
+/// Draws every fault with and without a code, on a small and a usual console, in each language.
 ///
 /// `REGENT_SCREENS=FILE` writes the screens into a file, to be read by a person.
 @Suite struct `The screens of every fault` {

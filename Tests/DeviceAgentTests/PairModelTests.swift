@@ -66,7 +66,7 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     #expect(model.view.stage == stage)
   }
 
-  @Test func `a disabled account is told once, stays on the screen with the code, and ends with a sign-in`() {
+  @Test func `a disabled account is reported once, stays on the screen with the code, and is gone after a sign-in`() {
     var model = PairModel(mode: .unattended)
     _ = model.start(now: 0)
     let failure = AgentFailure(EntitlementError(.accountDisabled), host: "tv.example.org")

@@ -92,7 +92,7 @@ private let links = [
       let drawn = (0..<canvas.rows).map { row in
         (0..<canvas.columns).map { canvas[row, $0].style.isReversed || canvas[row, $0].glyph == "#" }
       }
-      // Seven rows of the code, and five for each line of the address; the key labels are reversed, too.
+      // The code has seven rows, and each line of the address five. The reversed key labels are in `drawn`, too.
       let lines = try #require(AddressFont.lines(of: address, width: 76))
       let text = canvas.lines.joined(separator: "\n")
       #expect(drawn.dropLast().count { $0.contains(true) } >= 7 + 5 * lines.count, "\(text)")

@@ -6,7 +6,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-/// Who may call what on the admin socket.
+/// Tests which role may make which call on the admin socket.
 @Suite struct `Roles on the admin socket` {
   private static let groups = [
     AdminGroup(.viewer, "watchers", 71), AdminGroup(.desk, "front desk", 72), AdminGroup(.operator, "staff", 73),

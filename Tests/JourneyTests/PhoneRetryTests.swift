@@ -56,7 +56,7 @@ extension TestService {
     }
   }
 
-  /// An account has five tries from one address; right passwords that are checked at the same time may be more.
+  /// An account has five tries from one address, but more requests with the right password may arrive at the same time.
   @Test(arguments: [4, 12])
   func `sign-ins that one browser sends at the same time all lead to the code`(count: Int) async throws {
     let service = try await TestService()

@@ -221,7 +221,7 @@ import Testing
       }
       try await file.with { store async throws in
         #expect(try await store.auditProblems(step: 3) == [])
-        // The summaries of dropped lines stand beside lines with a pseudonym.
+        // The log now has summaries of dropped lines and lines with a pseudonym.
         try await thin(store, 24)
         #expect(try await store.audit(after: 0, limit: 99).count <= 24)
         #expect(try await store.auditProblems(step: 2) == [])

@@ -81,7 +81,7 @@ import Testing
     let url = server.url.replacing("http://", with: "https://")
     let kind = await outcome(Client(configuration), try ClientRequest(.get, ClientURL(url))).failureKind
     #expect(kind == .timedOut(.connecting))
-    // Without this limit it would be the ten seconds of a connection.
+    // Without `reachLimit` the call would end after ten seconds, the limit of a connection.
     #expect(Clocks.bootNanoseconds(since: begin) < 8_000_000_000)
   }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import RegentHTTPClient
 
 @Suite struct `A name under .local` {
-  @Test func `is looked up on the network, and only the machine of that name is heard`() throws {
+  @Test func `a name under .local is looked up on the network, and only answers for that name count`() throws {
     let answers: [@Sendable (UInt16) -> [UInt8]] = [
       { Self.message($0 &+ 1, "den.local", [10, 0, 0, 66]) }, { _ in [1, 2, 3] }, { _ in [] },
       { Self.message($0, "other.local", [10, 0, 0, 66]) }, { Self.message($0, "den.local", [10, 0, 0]) },
@@ -30,7 +30,7 @@ import Testing
     #expect(limited.count == LocalNames.mostAddresses)
   }
 
-  @Test func `is one with a label before it, whatever its case`() {
+  @Test func `a name is under .local if a label precedes it, in upper or lower case`() {
     for (name, isLocal) in [
       ("den.local", true), ("a.den.LOCAL", true), ("local", false), ("den.local.example", false), ("denlocal", false),
       (String(repeating: "a", count: 64) + ".local", false), (String(repeating: "a.", count: 130) + "local", false),

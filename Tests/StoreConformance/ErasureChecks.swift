@@ -131,7 +131,7 @@ extension ConformanceFixture {
     _ = try await store.approve(record.id, try order(for: viewer, as: number), audit: nil, at: at(2))
   }
 
-  /// A screen key that differs for each sign-in, as far as these checks need.
+  /// Makes a screen key that is unique among the sign-ins of these checks.
   private static let screen: ScreenHasher = { record in
     ScreenHash([UInt8](repeating: record.authentication.id.text.utf8.last ?? 0, count: 32))
       ?? { preconditionFailure("32 bytes") }()

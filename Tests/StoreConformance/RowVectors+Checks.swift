@@ -78,7 +78,7 @@ struct RowAsRead: Sendable {
   let signature: [UInt8]
   /// The bytes that today's code signs for this row.
   let message: [UInt8]
-  /// The record, written into columns again; nil when the row does not verify.
+  /// The columns that today's code writes for the record; nil when the row does not verify.
   let again: [SQLValue]?
   /// The columns with which the row still verifies after a change of their value.
   let unprotected: [String]

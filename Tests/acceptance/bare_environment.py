@@ -21,7 +21,7 @@ from packages_stage import PUBLIC_URL, built, install, place, running, stage
 PROGRAMS = ("regent", "regentctl", "regentd")
 PACKAGES = (*PROGRAMS, "python3-regent", "libmediatoken1", "libmediatoken-dev")
 SECONDS = 4
-# What runs until it is stopped or a viewer has approved a code, and `timeout` stops.
+# Commands that run until they are stopped or a viewer approves a code; `timeout` stops them.
 LASTING = re.compile(
     r"^/usr/bin/(regentd serve|regent (daemon|pair|exec|sso (prompts|sign-in)|oauth pair)"
     r"|regentctl (announce|audit tail --follow|stats --watch)|python3 \S+/kodi/(addon|oauth)\.py)\b")
@@ -39,7 +39,7 @@ SCRIPTS = (
     f"/bin/sh {EXAMPLES}/oauth/pair.sh http://127.0.0.1:1 client",
     "/usr/bin/python3 /usr/share/doc/libmediatoken-dev/examples/verify-media-token/verify.py libMediaToken.so.1 /nowhere tv news-1",
 )
-# How each command is started; the streams are closed or no terminal in all of them.
+# The ways to start each command. In all of them the standard streams are closed or are no terminal.
 WAYS = {
     "no variables": "env -i {}",
     "no variables, unknown user": "env -i setpriv --reuid 4242 --regid 4242 --clear-groups {}",
@@ -132,7 +132,7 @@ def main():
             found = tried(name, lines)
             bad += found
             print(f"{'ok' if not found else 'FAILED'} {len(lines)} commands with {name} ({time.monotonic() - begun:.1f} s)", flush=True)
-            # Commands such as `restore` and `serve` of the examples may have stopped or changed it.
+            # Examples such as `restore` and `serve` may have stopped or changed the service.
             stage.machine.run("systemctl", "restart", "regentd", fails=None)
         print("\n".join(bad), file=sys.stderr)
         return 1 if bad else 0

@@ -32,7 +32,7 @@ def unplugged(box, service):
 
 
 def no_names(box, service):
-    """The seconds until a box none of whose name servers answers says so."""
+    """The seconds until a box reports that none of its name servers answers."""
     box.uses_names([service])
     box.names_file(*DEAD, DEAD[0])
     begun = time.monotonic()
@@ -75,9 +75,9 @@ def moved_machine(box, service):
 
 
 def clock_set(box, service):
-    """A box in 2040 whose clock is set: the kernel tells, and nothing else changes. Without TLS no clock is needed.
+    """A box in the year 2040 whose clock is set. Only the kernel tells the box. Without TLS no clock is needed.
 
-    libfaketime makes the year. The machine's clock is set to the time that it has, which wakes the box.
+    libfaketime sets the year. The machine's clock is set to the time that it has, which wakes the box.
     """
     if not box.house.authority:
         return 0
@@ -119,7 +119,7 @@ def oauth(box, service):
 
 
 def oauth_1970(box, service):
-    """`regent oauth pair` without a clock battery: the certificate is younger than the program, the client's file younger still."""
+    """`regent oauth pair` without a clock battery. The certificate is newer than the program, the client's file newer still."""
     if not box.house.authority:
         return 0
     words = oauth_added(box)

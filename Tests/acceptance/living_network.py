@@ -122,7 +122,7 @@ def prefix_dropped(box, service):
 
 
 def black_hole(box, service):
-    """What an IPv6 address that leads nowhere costs: the best of three codes with it, minus the best of three without."""
+    """The seconds that an unreachable IPv6 address costs: the best of three codes with it, minus the best of three without."""
     with on_ipv6(box, service):
         names = box.network.names
         names.addresses = [service]

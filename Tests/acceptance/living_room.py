@@ -114,7 +114,7 @@ for module in (living_changes, living_proxy, living_network):
 CROWD = "200 boxes after an absence of 20 s"
 # The longest row takes a minute. After this time a row fails, and the traceback shows what it waited for.
 LIMIT = 120
-# The parts, each of which runs in a process of its own with networks of its own: whether it has https, and its rows.
+# Each part runs in its own process with its own networks. Its value: whether it uses https, and its rows.
 LATER = [*living_changes.ROWS, *living_proxy.ROWS, *living_network.ROWS]
 PARTS = {
     "faults": (False, [*FAULTS, *DISKS]),
@@ -151,7 +151,7 @@ def measured(name, perform):
 
 
 def timed(name, scene, network):
-    """Whether a row with a time is green."""
+    """Whether a row with a time limit passes."""
     row, bar = ROWS[name]
     title = f"{'https' if scene.authority else 'http'}: {name}"
 

@@ -201,7 +201,7 @@ class BoxAtHome(Home):
         return took
 
     def back(self, away, change, pairing=None):
-        """The seconds from a change that makes the network work, after `away` seconds without one, until a code comes."""
+        """The seconds from a change that repairs the network, which was down for `away` seconds, until a code is shown."""
         with contextlib.closing(pairing or self.pair()) as pairing:
             changed = []
 

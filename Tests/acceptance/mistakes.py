@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Thirty mistakes of a hurried operator, made with the packages under a real systemd: each one is answered with words
-that lead to the fix, and doing literally what they say mends it.
+"""Thirty mistakes of a hurried operator, made with the packages under a real systemd. The message about each
+one names the fix, and following it literally repairs the installation.
 
 usage: mistakes.py FOLDER_OF_PACKAGES [--programs FOLDER] [--only NUMBER,NUMBER] [--table FILE]
 

@@ -94,7 +94,7 @@ def wrong_code():
         enrol("second", wrong, fails=True),
         r"this code is wrong, used or expired\s+hint: compare each character; .* makes a new one with (regentctl requestor invite) REQUESTOR")
     assert "this box is enrolled for hotel" in enrol("second", right)
-    # The same code again, which is used now, at another box.
+    # The same code at another box: it has been used.
     told(enrol("third", right, fails=True), "this code is wrong, used or expired")
     new = told(shell(f"{found.group(1)} hotel"), r"[0-9A-Z]{4}(-[0-9A-Z]{4}){3}").group(0)
     assert "this box is enrolled for hotel" in enrol("third", new)
@@ -111,7 +111,7 @@ def clock_two_days_off():
 
 
 def certificate(days):
-    """A certificate of the house's own authority for this service; negative days make one that has expired."""
+    """Makes a certificate of a private authority for this service; negative days make an expired one."""
     shell(f"""cd /root/tls
         openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=192.168.7.1 -keyout key -out request 2>/dev/null
         printf 'subjectAltName=IP:192.168.7.1\\nbasicConstraints=critical,CA:FALSE' >more
@@ -151,7 +151,7 @@ def private_authority():
         edit(SETTINGS, r"\Z", "REGENT_TLS_CERTIFICATE=/etc/regent/fullchain.pem\nREGENT_TLS_KEY=/etc/regent/privkey.pem\n", "regentd")
         running()
         found = told(box_doctor(), r"its certificate is from an unknown authority\s+hint: .*for the whole machine copy it to (/usr/\S+)/NAME.crt and run (update-ca-certificates)")
-        # A file that only root can read, which the daemon's user cannot.
+        # The daemon's user cannot read this file, because only root can.
         edit(BOX, r"\Z", "ca-file = /root/tls/ca.pem\n", "regent")
         folder = told(box_doctor(), r"this user cannot read the file with the certificate authorities.* to a folder that this user can read, such as (/etc/regent)").group(1)
         shell(f"cp /root/tls/ca.pem {folder}/moved.pem && chmod 644 {folder}/moved.pem")

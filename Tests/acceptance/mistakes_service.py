@@ -150,7 +150,6 @@ def misspelt_setting():
     return line_of(found)
 
 
-# The roles on the socket (desk, viewer) will add groups to this text.
 @mistake(19, "not in the admin group")
 def not_in_the_group():
     shell("useradd -m bob")

@@ -1,4 +1,4 @@
-"""The machine of mistakes.py, and what its mistakes share: what was said, and doing literally that."""
+"""The machine of mistakes.py, and the functions that its mistakes share: reading messages and following them."""
 
 import contextlib
 import pathlib
@@ -15,7 +15,7 @@ MISTAKES, TABLE = {}, []
 
 
 def mistake(number, what):
-    """Marks a function that makes a mistake, does what was said, checks that it is mended, and returns what was said."""
+    """Marks a function that makes a mistake, does what was said, checks the repair, and returns the message."""
     def marked(function):
         MISTAKES[number] = types.SimpleNamespace(what=what, make=function)
         return function

@@ -56,7 +56,7 @@ class Server:
                 super().__init__(*words, directory=str(server.root), **more)
 
             def do_GET(self):
-                # As an attacker, it never answers "not modified".
+                # Like an attacker's server, it never answers "not modified".
                 del self.headers["If-Modified-Since"]
                 super().do_GET()
 

@@ -112,7 +112,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
 extension EntitlementError: CustomStringConvertible {
   /// The error in one sentence that is safe to show to the viewer.
   public var description: String {
-    // The service's message about a disabled account says the same as the words.
+    // For a disabled account the service's message would only repeat `words`.
     let isEnough = message.isEmpty || kind == .accountDisabled || ErrorMessage.isPlain(message)
     return isEnough ? kind.words : "\(kind.words): \(message)"
   }

@@ -196,8 +196,8 @@ extension EnablerStateMachine {
   ///
   /// A failure that a restart may have caused is reported only when a restart would be over.
   mutating func tellTrouble(_ failure: ServiceFailure, _ watch: inout CodeWatch) {
-    // A service that has fallen silent was away before the failure. The next request gets two seconds, so that the app
-    // hears of a cable that is out within ten seconds.
+    // The kernel reports a silent service only after about seven seconds, so the outage began before the failure. The
+    // next request gets two seconds more: the app learns of a disconnected cable within ten seconds.
     let earlier = failure.absence == .silent ? max(.zero, settings.timing.silence - .seconds(2)) : .zero
     watch.awaySince = watch.awaySince ?? uptime - earlier
     if failure.mayBeARestart(within: settings.timing.silence), isSilent(watch) {

@@ -15,7 +15,7 @@ enum ServiceSearch {
   ) throws(SystemError) -> [FoundService] {
     let bytes = Random.bytes(2)
     var found = FoundServices(id: UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
-    // All machines may answer, so the search goes on to its end.
+    // Several services may answer, so the search lasts its whole time.
     try MulticastQuery.perform(at: place, questions: { found.questions }) {
       found.hear($0)
       return false

@@ -53,7 +53,7 @@ extension CommandError {
   init(_ error: EntitlementError) {
     let (code, exit): (String, ExitCode) =
       switch error.kind {
-      // Programs start a sign-in when they read this code, and with another account that helps.
+      // Programs that read this code start a sign-in, which helps when the viewer uses another account.
       case .notAuthenticated, .accountDisabled: ("not-signed-in", .notSignedIn)
       case .cancelled: ("cancelled", .notSignedIn)
       case .denied: ("denied", .denied)

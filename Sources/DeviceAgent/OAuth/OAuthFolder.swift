@@ -117,7 +117,7 @@ struct OAuthFolder: Sendable {
 
   func keep(authorities pem: [UInt8]) throws(CommandError) { try write(bytes: pem, "ca.pem") }
 
-  /// When a file of the sign-in was last written, in epoch milliseconds: a time that is not later than the real one.
+  /// When a file of the sign-in was last written, in epoch milliseconds; a lower bound of the real time.
   var newestTime: Int64 {
     ["client", "tokens", "pending", "key"].compactMap { FileTime.modified("\(path)/\($0)") }.max() ?? 0
   }

@@ -39,7 +39,7 @@ package struct AdminAccess: Sendable {
     return groups.filter { peer.isMember(of: $0.id) }.map(\.role).max()
   }
 
-  /// What a user who lacks a role can do.
+  /// The hint for a user who lacks a role.
   func hint(for role: AdminRole) -> String {
     let able = groups.filter { $0.role >= role }.min { $0.role < $1.role }
     guard let able else { return "use sudo; no group has the role \(role.rawValue): see configure.md" }

@@ -8,7 +8,7 @@ package enum AdminRole: String, Sendable, CaseIterable, Comparable {
   case viewer
   /// Also approves and withdraws codes, sets passwords of accounts, and signs boxes and browsers out.
   case desk
-  /// Also changes requestors, providers, accounts, rules, clients and invitations.
+  /// Also changes requestors, providers, accounts, rules, clients and invitations, and exports or erases viewer data.
   case `operator`
   /// Also makes and revokes keys, copies the database, and changes the master key.
   case owner

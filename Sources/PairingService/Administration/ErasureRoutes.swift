@@ -60,7 +60,8 @@ extension AdminCall {
     core.signInTransitions.settle(gone)
     try await refresh()
     erased.take(gone.rows)
-    // Lines that were noted before the rows were gone are written after the response to their request.
+    // A request that read the rows before they were deleted may write its audit line after its response. Wait for these
+    // lines, up to five seconds, so that they get the pseudonym, too.
     for _ in 0..<50 where core.audit.linesUnderWay > 0 { try? await Task.sleep(for: .milliseconds(100)) }
     var last: Int64 = 0
     while let step = try await stored({ () throws(StoreError) in

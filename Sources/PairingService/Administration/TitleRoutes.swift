@@ -44,7 +44,7 @@ extension AdminCall {
     let title = decision(about: resource, provider, account, rules) { () throws(AuthorizationDenial) in
       try account.rules(entitlements: rules, degradation: nil).decide(resource)
     }
-    // An app can be refused besides: these do not depend on the account.
+    // An integration can refuse its requestor's apps whatever the account is, so its problems are warnings here.
     let integrations = core.provisioning.now.records.integrations.filter { $0.value[provider] != nil }.keys.sorted()
     return accountReasons(viewer, account) + [title]
       + integrations.flatMap { integrationReasons($0, provider) }.filter { $0.status != .good }

@@ -163,9 +163,10 @@ package struct SignInTransitions: Sendable {
     tellBox(device, at: requestor)
   }
 
-  /// Notes a sign-in without a code.
+  /// Notes that a device was signed in without its code.
   ///
-  /// It may be stored under its owner's separate hash while the device's code is not.
+  /// The sign-in may be stored under its owner's separate hash and the device's code under the device's own, so both
+  /// hashes are noted.
   private func noteChange(of signIn: AuthenticationRecord, asked device: DeviceHash) {
     let requestor = signIn.authentication.requestor
     noteChange(of: device, at: requestor)

@@ -65,8 +65,8 @@ final class SignInCheck: Sendable {
     }
     if let source { subjects.append((.source(source), Self.freeForSource)) }
     var look = try await look(name, password, provider, subjects, address)
-    // Without script, a browser sends its form again at each tap, and while Enter is held down. The checks of the earlier
-    // requests end soon.
+    // Without script, a browser sends its form again at each tap, and while Enter is held down. The checks of the
+    // earlier requests end soon.
     for _ in 0..<Self.mostPauses {
       guard look.isBehindOthers else { break }
       try await giveBack(look)

@@ -243,7 +243,7 @@ final class NodeAnnouncer: @unchecked Sendable {
     if hasWords {
       // The row of `nonce_count` is locked until the COMMIT, so numbers become visible in ascending order. A crash of
       // the server empties the table. Numbering then starts at the present time, which is higher than every earlier
-      // number. So does numbering after a number that no node has counted to.
+      // number. It also starts there when the stored number is one that no node can have reached.
       batch.append(
         """
         WITH next AS (

@@ -123,7 +123,7 @@ struct AuditWalk {
     take(line.record.number, line.record.firstSignature ?? line.signature, DroppedLines(line.record))
   }
 
-  /// Takes a line by its number and first signature.
+  /// Adds the next line to the chain, by its number and its first signature.
   mutating func take(_ number: Int64, _ signature: [UInt8], _ dropped: DroppedLines?) {
     // Line numbers are above the floor and ascending, so the subtraction below cannot overflow.
     let first = dropped?.first ?? number

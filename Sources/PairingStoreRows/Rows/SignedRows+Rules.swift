@@ -240,7 +240,7 @@ extension SignedRows {
     /// The hash of the device id, or the owner's separate one (``SignInOwner``).
     let device: DeviceHash
     fileprivate let earlier: AuthenticationRecord?
-    /// Whether a row is there that may fail verification.
+    /// Whether a row with this hash exists, even one that fails verification.
     fileprivate let isTaken: Bool
   }
 

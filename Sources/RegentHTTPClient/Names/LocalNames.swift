@@ -37,7 +37,7 @@ enum LocalNames {
     return asked
   }
 
-  /// The address, unless it cannot be that of another machine.
+  /// The address if it can belong to another machine, otherwise nil.
   ///
   /// A link-local IPv6 address would need the network's zone, which the answer does not contain.
   static func usable(_ bytes: [UInt8], _ port: UInt16) -> SocketAddress? {

@@ -147,7 +147,7 @@ final class PlainConnection {
       } else if code == EAGAIN || code == EINTR {
         return false
       } else {
-        // Without a neighbour to send to, the kernel reports why the probes could not be sent.
+        // If ARP finds no host for the keep-alive probes, the kernel reports that instead of a timeout.
         throw [ETIMEDOUT, EHOSTUNREACH, ENETUNREACH].contains(code) ? .connectionSilent : .connectionLost
       }
       if reader.progress == .complete { return true }

@@ -129,7 +129,7 @@ final class PlainTransport {
     start(call, rest)
   }
 
-  /// When an attempt that starts now has failed.
+  /// The time after which a connection attempt that starts now counts as failed.
   private func connectEnd(_ call: Call, _ now: UInt64) -> UInt64 {
     min(now + loop.configuration.connectLimit.wholeNanoseconds, call.reachEnd)
   }
@@ -226,8 +226,7 @@ final class PlainTransport {
 
   private func finish(_ connection: PlainConnection, _ kind: ClientError.Kind) {
     let call = connection.call
-    // A server that has fallen silent may have received the request, whose signature is valid for one use. That request
-    // is not repeated.
+    // Not after `.connectionSilent`: the server may have received the request, whose signature is valid for one use.
     let mayRepeat = kind == .connectionLost && connection.isReused && !connection.reader.hasBegun
     drop(connection)
     guard let call else { return }

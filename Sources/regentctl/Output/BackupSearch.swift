@@ -35,7 +35,7 @@ struct BackupSearch {
   static let usual = [BackupFolder.usual, "/var/lib/regentd"]
 
   private let needles: [[UInt8]]
-  /// The rest of each longer account name that begins with the viewer's name.
+  /// What follows the viewer's name in each longer account name, so that `annabel` is not taken for `anna`.
   private let others: [[UInt8]]
 
   init(_ viewer: Viewer, besides accounts: [AccountName]) {
@@ -54,7 +54,7 @@ struct BackupSearch {
       let dated = names.filter(BackupFolder.isCopy)
       return names.compactMap { name -> Copy? in
         let path = "\(folder)/\(name)"
-        // The copy goes when as many newer ones exist as the timer keeps, one a night.
+        // The timer's unit adds one backup a night, and deletes this one when it has `kept` newer ones.
         let place = dated.firstIndex(of: name).map { NightlyBackup.kept - (dated.count - 1 - $0) }
         let until = place.flatMap { nights -> Instant? in
           guard isNightly, folder == BackupFolder.usual else { return nil }

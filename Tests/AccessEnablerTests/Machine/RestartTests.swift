@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [20, 1])
-  func `a service that fell silent is asked without a long poll, and reported two seconds later`(lasted: Int) throws {
+  func `a silent service is asked without a long poll, and reported two seconds later`(lasted: Int) throws {
     var (bench, _) = waiting()
     bench.now = bench.now + .seconds(lasted)
     bench.answer(.failed(ServiceFailure(kind: .unreachable, absence: .silent)))

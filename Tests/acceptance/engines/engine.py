@@ -110,7 +110,7 @@ class Engine(Window):
     def taps(self, x, y, moments=()):
         """Taps here, and again at these moments, in seconds after the first release.
 
-        Returns the moments that they became, by the display's clock.
+        Returns the moments at which they really happened, by the display's clock.
         """
         left, top = self.corner()
         _, first = self.display.click(left + x, top + y, HELD)

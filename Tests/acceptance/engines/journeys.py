@@ -151,10 +151,10 @@ return performance.getEntriesByType("resource").filter((one) => one.name.include
 
 
 def news_on_the_result_page(stage):
-    """After news the page asks again at once, because the box may fetch its sign-in within the same second."""
+    """After a change the page polls again at once, because the box may fetch its sign-in within the same second."""
     engine = stage.engine
-    # After three seconds the page hears that the screen is late. A page that is loaded at the right moment hears it
-    # within a second of its question; the right moment depends on how long this machine needs to load a page.
+    # Three seconds after the approval the service reports that the screen is late. A page that is loaded at the right
+    # moment gets this within a second of its poll; the right moment depends on how fast this machine loads a page.
     for moment in (2.3, 1.9, 1.5, 2.1, 1.7, 1.3):
         journey = Journey(stage)
         journey.reach_sign_in()

@@ -35,7 +35,7 @@ class Run:
             thread.join()
 
     def work(self, kind, script, calm, parts):
-        """One browser. The calm one prefers the tests with https, so that both ways of motion and of transport run."""
+        """One browser. The one with less motion prefers tests with https, so that motion and transport both vary."""
         engine = None
         while True:
             with self.lock:

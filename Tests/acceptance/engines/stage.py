@@ -59,7 +59,7 @@ class Scene:
         return self.stage.service.control("audit", "tail", "--lines", "600", "--json")
 
     def mark(self):
-        """Later, `actions` gives only what happens from now on."""
+        """Sets the mark: `actions` returns only what happens after it."""
         self.seen = self.audit()[-1]["number"]
 
     def state(self):

@@ -14,7 +14,7 @@ from service import Failure
 MOMENTS = (0.06, 0.12, 0.3, 0.5, 0.7, 0.9)
 # Where on the button, as shares of its width and height. The next page's button may lie half a button higher or lower.
 PLACES = {"left": (0.1, 0.5), "middle": (0.5, 0.5), "right": (0.9, 0.5), "top": (0.3, 0.1), "bottom": (0.7, 0.9)}
-# On a busy machine a tap may come later. More than this, and its moment is tried again.
+# Seconds by which a tap may be late, as on a busy machine. A later tap is tried again.
 TOLERANCE = 0.08
 # In milliseconds: a little less than the second in which a page ignores decisions.
 LAST = 930
@@ -37,7 +37,7 @@ def hasty_taps(stage, case, place):
         if problem:
             continue
         covered = [moment for moment, found in zip(left, real) if abs(found - moment) <= TOLERANCE]
-        # A tap that leads on is no decision. But the later ones did not hit the page that is tested.
+        # A tap that leads to another page is no decision, but the taps after it did not hit the page under test.
         if now["heading"] != stage.engine.following[case.name]:
             covered = covered[:1] if covered[:1] == left[:1] else []
         measured += [found for moment, found in zip(left, real) if moment in covered]
@@ -93,7 +93,7 @@ def effects(stage, case, scene, page):
 
 
 def activated(stage, case):
-    """The viewer's screen reader activates the button, and then everything that decides on the next page, too early."""
+    """A screen reader activates the button, and then each decision of the next page within its first second."""
     scene = scene_of(stage, case)
     page = stage.enter(scene)
     scene.mark()
@@ -108,7 +108,7 @@ def activated(stage, case):
         time.sleep(0.06)
         now = stage.engine.look()
         if not now or now["document"] == page["document"]:
-            # Once more on the page that is about to end.
+            # The old page is still shown: activate its button a second time.
             is_second = is_second or stage.engine.activate(case.button) is not None
         elif stage.engine.script and not now["whole"]:
             # A list's cover stops only taps until the script is loaded.

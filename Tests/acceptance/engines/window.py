@@ -66,7 +66,7 @@ class Window:
         raise Failure(f"no page {' or '.join(map(repr, headings))}: {found}")
 
     def still(self, seconds=0.6):
-        """The page, once no other has come for this long; it may be an error page of the browser."""
+        """The page, after no other has replaced it for this time; it may be an error page of the browser."""
         page, since, end = self.look(), time.monotonic(), time.monotonic() + 20
         while time.monotonic() < min(since + seconds, end):
             time.sleep(0.05)
