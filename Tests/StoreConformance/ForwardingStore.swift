@@ -111,6 +111,10 @@ extension ForwardingStore {
     try await target.authentications(filter, after: id, limit: limit, at: now)
   }
 
+  public func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int {
+    try await target.countSignedInBoxes(at: now)
+  }
+
   public func setVisitorID(_ visitorID: String, of id: AuthenticationID, at now: Instant)
     async throws(StoreError) -> Bool
   {

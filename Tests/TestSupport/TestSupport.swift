@@ -42,9 +42,9 @@ public func installedProgram(_ name: String) -> String? {
 }
 
 /// The folder of this package's sources.
-public func packageFolder(file: String = #filePath) -> String {
+public func packageFolder() -> String {
   // This file is Tests/TestSupport/TestSupport.swift.
-  folder(of: folder(of: folder(of: file)))
+  folder(of: folder(of: folder(of: #filePath)))
 }
 
 func folder(of path: String) -> String {

@@ -35,6 +35,13 @@ public struct AuthenticationRecord: Hashable, Sendable {
     self.about = about
   }
 
+  /// A copy that is stored under this hash; see ``SignInOwner``.
+  public func stored(under hash: DeviceHash) -> AuthenticationRecord {
+    var copy = self
+    copy.deviceHash = hash
+    return copy
+  }
+
   /// The record with this visitor id; nil when the device has reported the same one before.
   public func reporting(visitorID: String) -> AuthenticationRecord? {
     guard about.visitorID != visitorID else { return nil }
