@@ -71,6 +71,9 @@ public protocol AuthenticationStore: Sendable {
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]
 
+  /// Counts boxes with an unexpired authentication for the metrics, without verifying the rows.
+  func countSignedInBoxes(at now: Instant) async throws(StoreError) -> Int
+
   /// Replaces the visitor id that the device of a sign-in reported.
   ///
   /// - Returns: whether the sign-in exists and had another visitor id.
