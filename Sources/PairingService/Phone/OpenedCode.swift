@@ -169,8 +169,9 @@ extension Phone {
         // The code is read again. This browser may have claimed it, perhaps at another node, after the record in
         // `opened` was read.
         if core.codeLooks.areNeeded { try await core.codeLooks.lookAfresh(at: core.hasher.code(opened.code)) }
-        guard case .claimed(let lease)? = core.codes.find(id)?.flow.state, isOfThisBrowser(lease.claimer.session, call)
-        else { throw error }
+        // Another request of this browser may have ended the claim meanwhile.
+        guard case .claimed(let lease)? = core.codes.find(id)?.flow.state else { continue }
+        guard isOfThisBrowser(lease.claimer.session, call) else { throw error }
         try await takeOver(id, from: lease.claimer)
       }
     }
