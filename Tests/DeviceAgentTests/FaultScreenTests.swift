@@ -45,6 +45,27 @@ import Testing
     if let file = ProcessEnvironment.value("REGENT_SCREENS") { try DurableFile.write(Array(text.utf8), to: file) }
   }
 
+  @Test(arguments: Language.allCases)
+  func `a small screen names every key, what the code is for and whether it stays valid`(language: Language) {
+    let texts = Texts(language)
+    for (name, trouble) in Self.faults {
+      for (stage, view) in Self.stages {
+        let screen = PairScreen(
+          size: WindowSize(rows: 15, columns: 40), capabilities: TerminalCapabilities(), language: language)
+        let lines = screen.canvas(of: view(trouble), now: Scene.now).lines
+        let text = "\(name), \(stage):\n\(lines.joined(separator: "\n"))"
+        #expect(lines.last?.contains(texts[.keyProvider]) == true, "\(text)")
+        guard stage == "code" else { continue }
+        #expect(lines.contains(texts[.noRoomForCode]), "\(text)")
+        #expect(text.contains(texts[.codeStays]) == trouble.mendsItself, "\(text)")
+        // A sentence of one line leaves room for large letters, which have the top of a "B".
+        if displayWidth(screen.sentence(about: trouble)) <= 40 { #expect(text.contains("█▀▀▀▄ ▄▀▀▀▄"), "\(text)") }
+        // The last line above the keys has the code and the address as text, and the viewer sees all of it.
+        #expect(lines.dropLast().last?.hasSuffix("tv.example.org") == true, "\(text)")
+      }
+    }
+  }
+
   /// Whether the text is on the screen, beside or below the QR code.
   private static func isIn(_ lines: [String], _ sentence: String) -> Bool {
     let drawn: Set<Character> = [" ", "█", "▀", "▄"]

@@ -73,7 +73,7 @@ private let links = [
       size: WindowSize(rows: 25, columns: 80), capabilities: TerminalCapabilities(glyphs: glyphs),
       language: .english)
     let canvas = screen.canvas(of: Scene.waiting.view, now: Scene.now)
-    #expect(canvas.lines.contains { $0.contains("Open this address on your phone.") })
+    #expect(canvas.lines.contains { $0.contains(Texts(.english)[.noRoomForCode]) })
     #expect(canvas.lines.contains { $0.contains("tv.example.org") })
     let inked = canvas.cells.count { $0.style.isReversed || $0.glyph == "#" }
     #expect(inked > 200, "the code is written in dots")

@@ -24,6 +24,9 @@ struct DotDrawing {
     (width * scale, isTall ? height * scale : (height * scale + 1) / 2)
   }
 
+  /// Whether the last row of letters is half empty, so that the next line needs no empty row.
+  var endsWithHalfRow: Bool { !isTall && BlockFont.height * scale % 2 == 1 }
+
   /// Draws a grid of dots, of which `isDark` returns the colour.
   ///
   /// Cells outside of the grid stay as they are.

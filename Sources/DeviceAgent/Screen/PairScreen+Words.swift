@@ -61,14 +61,15 @@ extension PairScreen {
     } else {
       panel.say(pictureNote(view), importance: 2)
       panel.blocks.append(.gap)
-      panel.say(texts[.address], importance: 1)
+      if view.picture != .characters { panel.say(texts[.address], importance: 1) }
     }
     if withPicture || view.picture == .framebuffer {
       panel.say(code.address, .accent, importance: 3)
     } else {
       panel.blocks.append(.address(code.address))
     }
-    panel.say(texts[.enterCode], importance: 1)
+    // Without a QR code, the note above the address already says so.
+    if withPicture || view.picture != .characters { panel.say(texts[.enterCode], importance: 1) }
     panel.blocks.append(.gap)
     panel.blocks.append(.large(code.display))
     panel.blocks.append(.gap)
@@ -78,7 +79,7 @@ extension PairScreen {
     }
     if let trouble = view.trouble {
       panel.say(sentence(about: trouble), .warning, importance: 3)
-      if trouble.mendsItself { panel.say(texts[.codeStays], importance: 1) }
+      if trouble.mendsItself { panel.say(texts[.codeStays], importance: 2) }
     } else if case .connected = view.stage {
       panel.say(texts[.connected], .good, importance: 3)
       panel.say(texts[.compareCode], importance: 1)

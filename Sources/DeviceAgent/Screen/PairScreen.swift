@@ -82,14 +82,16 @@ extension PairScreen {
 
   private func drawKeys(of view: PairView, on canvas: inout Canvas) {
     var labels = keys(of: view).map { key, phrase in (" \(key) ", texts[phrase]) }
+    var gap = 3
     func width(_ text: String) -> Int { displayWidth(canvas.shown(text, in: size.columns)) }
-    func room() -> Int { labels.reduce(margin - 3) { $0 + width($1.0) + 1 + width($1.1) + 3 } }
+    func room() -> Int { labels.reduce(margin - gap) { $0 + width($1.0) + 1 + width($1.1) + gap } }
+    while gap > 1, room() > size.columns { gap -= 1 }
     // The last key in the line is "quit". It stays if not all keys fit.
     while labels.count > 1, room() > size.columns { labels.remove(at: labels.count - 2) }
     var column = margin
     for (label, words) in labels {
       column += canvas.write(label, row: size.rows - 1, column: column, style: .reversed) + 1
-      column += canvas.write(words, row: size.rows - 1, column: column) + 3
+      column += canvas.write(words, row: size.rows - 1, column: column) + gap
     }
   }
 

@@ -137,7 +137,7 @@ struct Panel {
         case .dots(let drawing, let inTwoLines):
           let parts = inTwoLines ? halves(of: code) : [code]
           for (index, part) in parts.enumerated() {
-            if index > 0 { fitted.pieces.append(.empty) }
+            if index > 0, hasGaps || !drawing.endsWithHalfRow { fitted.pieces.append(.empty) }
             fitted.pieces.append(.dots(BlockFont.text(part), drawing))
           }
         }
