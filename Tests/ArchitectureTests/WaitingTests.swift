@@ -61,6 +61,10 @@ struct WaitingTests {
       "a round that took longer than libcurl keeps a connection is repeated"
     ),
     (
+      "RegentHTTPClientTests/DeadlineTests.swift", ["bootNanoseconds"],
+      "a limit of 0.3 seconds must end the call before the ten seconds of another limit"
+    ),
+    (
       "HTTPServerTests/DescriptorTests.swift", ["pass(", "bootNanoseconds"],
       "the number of pauses is compared with the time that passed"
     ),

@@ -82,7 +82,7 @@ private final class OtherClocksStore: ForwardingStore {
     #expect(numbers.contains("\nregent_clock_outvoted 1\n"))
     // If this node left, no node would serve: one is draining, and the other has not compared its clock.
     let alone = try await heard(.seconds(-301), .init(isDraining: true, clockAhead: .zero), .init())
-    #expect(alone.status == 200 && alone.text.contains(#""clock":"is not the database's"#), "\(alone)")
+    #expect(alone.status == 200 && alone.text.contains(#""clock":"differs from the database server's"#), "\(alone)")
     #expect(service.core.metricsText().contains("\nregent_clock_outvoted 0\n"))
     #expect(try await heard(.seconds(1), right).status == 200)
     #expect(

@@ -37,5 +37,10 @@ import Testing
     #expect(try await name(gone(255)) == "255")
     try await core.setScreenName(signedIn, nil, audit: nil, at: now)
     #expect(try await name(signedIn) == nil)
+    // Erasing the account deletes the names of signed-out screens, too.
+    let viewer = signedIn.authentication.viewer
+    #expect(try await core.screenNames(of: viewer).count == 255)
+    try await core.deleteScreenNames(of: viewer, at: now)
+    #expect(try await core.screenNames(of: viewer).isEmpty)
   }
 }

@@ -31,8 +31,11 @@ extension AdminCall {
     let (rows, lines) = try await stored { () throws(StoreError) in
       (try await core.store.rows(about: viewer, screen: screen), try await auditLines(about: viewer))
     }
-    guard !rows.isEmpty || !lines.isEmpty else { throw .missing("account", viewer.title) }
-    return ViewerData(of: viewer, rows, lines, names: { rows.screenNames[screen($0)] }, at: now)
+    let (all, names) = try await stored { () throws(StoreError) in
+      (try await core.screenNames(of: viewer), try await core.screenNames(of: rows.signIns))
+    }
+    guard !rows.isEmpty || !lines.isEmpty || !all.isEmpty else { throw .missing("account", viewer.title) }
+    return ViewerData(of: viewer, rows, lines, names: { names[$0.authentication.id] }, all, at: now)
   }
 
   private func auditLines(about viewer: Viewer) async throws(StoreError) -> [NumberedAuditEntry] {
@@ -54,12 +57,17 @@ extension AdminCall {
     let name = core.hasher.pseudonym(of: viewer)
     let pseudonym = Viewer(provider: viewer.provider, account: name)
     var erased = ErasedViewer(pseudonym: pseudonym.title)
-    let gone = try await stored { () throws(StoreError) in
-      try await core.store.erase(viewer, screen: screen, audit: entry("account.erase", pseudonym.title), at: now)
+    let (names, gone) = try await stored { () throws(StoreError) in
+      (
+        try await core.screenNames(of: viewer),
+        try await core.store.erase(viewer, screen: screen, audit: entry("account.erase", pseudonym.title), at: now)
+      )
     }
     core.signInTransitions.settle(gone)
     try await refresh()
+    try await stored { () throws(StoreError) in try await core.deleteScreenNames(of: viewer, at: now) }
     erased.take(gone.rows)
+    erased.screenNames += names.count
     // A request that read the rows before they were deleted may write its audit line after its response. Wait for these
     // lines, up to five seconds, so that they get the pseudonym, too.
     for _ in 0..<50 where core.audit.linesUnderWay > 0 { try? await Task.sleep(for: .milliseconds(100)) }
@@ -101,7 +109,7 @@ extension ErasedViewer {
 extension ViewerData {
   fileprivate init(
     of viewer: Viewer, _ rows: ViewerRows, _ lines: [NumberedAuditEntry],
-    names: (AuthenticationRecord) -> String?, at now: Instant
+    names: (AuthenticationRecord) -> String?, _ screenNames: [String], at now: Instant
   ) {
     var object: JSONObject = [
       "provider": .string(viewer.provider.text), "name": .string(viewer.account?.text ?? ""),
@@ -111,6 +119,7 @@ extension ViewerData {
     object["rules"] = .array(rows.rules.map(\.json))
     object["sessions"] = .array(rows.sessions.map { SessionEntry($0).json })
     object["signIns"] = .array(rows.signIns.map { Self.signIn($0, rows, name: names($0)) })
+    object["screenNames"] = .array(screenNames.map(JSONValue.string))
     object["codes"] = .array(
       rows.codes.map { record in
         var code = CodeEntry(record, at: now).object

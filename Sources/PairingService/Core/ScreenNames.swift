@@ -28,6 +28,8 @@ struct ScreenNames {
 
   var isFull: Bool { entries.count >= Self.most }
 
+  var names: [String] { entries.map(\.name) }
+
   subscript(_ screen: ScreenHash) -> String? {
     let key = Self.key(screen)
     return entries.first { $0.screen == key }?.name
@@ -52,6 +54,18 @@ struct ScreenNames {
 }
 
 extension ServiceCore {
+  /// All names that are stored for the screens of an account, also for screens that are signed out.
+  func screenNames(of viewer: Viewer) async throws(StoreError) -> [String] {
+    guard let account = hasher.screens(of: viewer) else { return [] }
+    return ScreenNames(try await store.names(of: [account])[account]).names
+  }
+
+  /// Deletes all names that are stored for the screens of an account.
+  func deleteScreenNames(of viewer: Viewer, at now: Instant) async throws(StoreError) {
+    guard let account = hasher.screens(of: viewer) else { return }
+    try await store.name(account, nil, audit: nil, at: now)
+  }
+
   /// The names that viewers and operators gave these screens; screens without a name have no entry.
   func screenNames(
     of records: [AuthenticationRecord]

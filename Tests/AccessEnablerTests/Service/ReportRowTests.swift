@@ -75,7 +75,7 @@ struct ReportRowTests {
     enabler.setOptions(["visitorID": "first"])
     try await live.signIn(enabler)
     enabler.setOptions(["visitorID": "second"])
-    for _ in 1...2 { _ = try await enabler.authorize(live.requestor) }
+    for _ in 1...2 { _ = try await enabler.authorize("news") }
     #expect(try await live.signIns().first?.app?.visitorID == "second")
     let lines = try await eventually("the audit line of the change") {
       let lines = try await live.auditLines().filter { VisitorPseudonym.isAbout("second", $0.detail) }
