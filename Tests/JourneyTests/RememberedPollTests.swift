@@ -89,34 +89,31 @@ extension TestService {
   @Test func `a cached poll is checked against the current keys and signature policy`() async throws {
     let service = try await TestService()
     let (client, read) = try service.watched()
+    // Another pair has a connection of its own. Its polls are not cached, because it may have a sign-in of its own for
+    // the same device id.
+    let (otherClient, _) = try service.watched()
     try await service.addKey("other-key")
     _ = try await service.code(client)
-    func status(path: String = "/api/v1/tokens/authn", key: String = Sample.publicKey) async throws -> UInt16 {
-      try await client.get(poll, headers: [try service.signature("GET", path, publicKey: key)]).status
+    func status(path: String = "/api/v1/tokens/authn") async throws -> UInt16 {
+      try await client.get(poll, headers: [try service.signature("GET", path)]).status
+    }
+    func statusOfOther() async throws -> UInt16 {
+      let header = try service.signature("GET", "/authn", publicKey: "other-key")
+      return try await otherClient.get(poll, headers: [header]).status
     }
     // The standard policy accepts the end of the path.
     for _ in 0..<3 { #expect(try await status(path: "/authn") == 404) }
     let before = read.times
-    var others = 0
-    /// A poll of another pair reads the store, because that pair may have a sign-in of its own for the same device id.
-    func statusOfOther() async throws -> UInt16 {
-      let start = read.times
-      let answer = try await status(path: "/authn", key: "other-key")
-      others += read.times - start
-      return answer
-    }
     #expect(try await statusOfOther() == 404)
     for _ in 0..<2 { #expect(try await status(path: "/authn") == 404) }
     try await service.change { $0.signaturePolicy = .strict }
     #expect(try await status(path: "/authn") == 401)
     try await service.change { $0.signaturePolicy = .standard }
     for _ in 0..<2 { #expect(try await statusOfOther() == 404) }
-    let ofThree = others
     try await service.revokeKey("other-key")
     for _ in 0..<2 { #expect(try await statusOfOther() == 401) }
     #expect(try await status(path: "/authn") == 404)
-    #expect(read.times == before + others)
-    #expect(ofThree == others, "a revoked pair reads nothing")
+    #expect(read.times == before)
   }
 
   @Test func `cached polls update the last use of their key once a minute`() async throws {
