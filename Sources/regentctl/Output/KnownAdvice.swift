@@ -40,7 +40,8 @@ enum KnownAdvice {
     var rest = text
     while let next = rest.first {
       if next == UInt8(ascii: "'") {
-        guard let end = rest.dropFirst().firstIndex(of: next) else { return nil }
+        // Without a closing quotation mark it is that of a text which puts the placeholder between two of them.
+        guard let end = rest.dropFirst().firstIndex(of: next) else { break }
         rest = rest[(end + 1)...]
       } else if rest.starts(with: "\\'".utf8) {
         rest = rest.dropFirst(2)
@@ -102,6 +103,7 @@ enum KnownAdvice {
     "free space; sign-ins then continue by themselves: df -h {}; du -xh {}",
     "free space; the service then continues by itself: df -h {}; du -xh {}",
     "get a certificate for {}, or correct --public-url",
+    "groupadd --system {}",
     "if it is not needed, run regentctl client remove {}",
     "it must be in PEM format, and the key must match the certificate",
     "list the settings: regentd serve --help",
@@ -145,6 +147,7 @@ enum KnownAdvice {
     "run sudo regentctl setup --public-url {} --proxy; without the package: regentd serve --trust-proxy {}, "
       + "if only the proxy can connect from there",
     "see which boxes request them: regentctl code list; or raise --live-codes",
+    "see who and from where: regentctl audit tail --action code.report",
     "set its machine's clock (timedatectl timesync-status); the node then serves again by itself",
     "set synchronous_standby_names to a standby: see postgresql.md (package regent-doc)",
     "sign the box out, then in again: regentctl device sign-out {}",
@@ -156,6 +159,7 @@ enum KnownAdvice {
     "stop the service, then run regentctl restore BACKUP",
     "switch all three on, in postgresql.conf and for this role",
     "systemctl reload regentd",
+    "systemctl restart regentd",
     "to see it, GRANT pg_read_all_stats to the service's role",
     "upgrade the older nodes, one release at a time",
     "use the file with the whole chain (fullchain.pem); install an authority of your own on each phone and "
