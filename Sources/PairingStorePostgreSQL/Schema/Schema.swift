@@ -91,6 +91,8 @@ enum Schema {
   }
 
   /// Runs the migrations that this database lacks.
+  ///
+  /// They only add to the tables, so that nodes can be upgraded one by one.
   private static func widen(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     let rows = try connection.run("SELECT schema FROM cluster WHERE id = 1 FOR UPDATE", by: deadline)
     guard let found = try rows.first?.integer(0), found >= 1, found < version else { return }
