@@ -10,7 +10,7 @@ public enum MediaTokenKeys: Hashable, Sendable {
   case text(String)
   /// The path of a file with a JWK set.
   ///
-  /// A minute after a read, the next check reads it again.
+  /// The first check that comes more than a minute after the last read reads the file again.
   case file(String)
   /// The URL of the JWK set that the service publishes, such as `https://pair.example/oauth/jwks.json`.
   case url(String, authorities: CertificateAuthorities = .system, proxy: ProxyChoice = .environment)

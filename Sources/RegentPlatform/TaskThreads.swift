@@ -109,7 +109,7 @@ private struct TaskThreadsFactory: ExecutorFactory {
 
   /// Counts the calling thread as one that waits for jobs.
   ///
-  /// It is about to call ``work()``, so no thread is started for the first job.
+  /// The thread is about to call ``work()``, so no other one is started for the first job.
   func countIn() {
     state.withLock { state in
       state.threads += 1

@@ -56,7 +56,7 @@ struct MetricsHosts {
 
   /// Whether a request with this Host header is answered; only HTTP/1.0, which browsers do not use, may omit it.
   func accept(_ authority: String?) -> Bool {
-    // A web page cannot make a browser connect to a Unix socket or to a socket that systemd passed.
+    // A Unix socket needs no check, because a web page cannot make a browser connect to one.
     guard case .network(let own, _) = address, let authority else { return true }
     guard let host = HostAndPort(parsing: authority)?.host else { return false }
     if names.contains(host) { return true }

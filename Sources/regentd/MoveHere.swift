@@ -8,9 +8,10 @@ import RegentPlatform
 extension Move {
   private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
 
-  /// The text that is stored on the server when all rows are in the file.
+  /// The state that the database on the server gets once all its rows are in the file.
   ///
-  /// It names the file.
+  /// It has the path of the file, for services that open the database later, and the name of this move, by which an
+  /// interrupted move is recognised.
   private func state(_ name: String) -> String {
     "moved to a file, \(paths.database)\(machineName().map { " on \($0)" } ?? "") \(Self.mark(name))"
   }

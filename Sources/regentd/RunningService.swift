@@ -86,7 +86,9 @@ struct RunningService {
     admin.stop(within: .milliseconds(200))
   }
 
-  /// How long each sleep of the closing thread lasts, in microseconds.
+  /// How long a stop waits for the counters to be stored, in microseconds.
+  ///
+  /// The thread that waits for the database sleeps a tenth of it in each step.
   private static let patience: UInt32 = 500_000
 
   /// Fails the calls that still wait for the database.
@@ -125,7 +127,8 @@ struct RunningService {
       return true
     }
     _ = try? DedicatedThread.start(named: "closing") {
-      // Sleeps in short steps. A wait until a point in time would return early if the clock is changed.
+      // Sleeps in short steps until `end` on the monotonic clock. A wait until a time of the wall clock would end early
+      // if the clock is set forward.
       while Clocks.monotonicNanoseconds() < end { usleep(Self.patience / 10) }
       tell(false)
     }

@@ -57,7 +57,7 @@ struct CommentTests {
 
   // How often these words occur in each area. Lower a number when its area has fewer, and never raise one.
   private static let mostIndefinite = [
-    "Sources": 39, "Tests": 215, "docs": 5, "deploy": 3, "web": 7, "README.md": 0,
+    "Sources": 39, "Tests": 211, "docs": 5, "deploy": 3, "web": 7, "README.md": 0,
   ]
 
   @Test(arguments: mostIndefinite.keys.sorted())

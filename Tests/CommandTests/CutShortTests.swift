@@ -69,7 +69,7 @@ import Testing
         }
         let said = try shell.get("cat left.err right.err")
         if statuses == "0\n0" {
-          #expect(rest.contains("[]"), "a mixture, and nobody was told: \(rest)")
+          #expect(rest.contains("[]"), "a mixture, which was not reported: \(rest)")
         } else {
           #expect(said.contains("hint: "))
           #expect(said.contains("at the same time") || said.contains("already exists"), "\(said)")

@@ -162,7 +162,7 @@ import Testing
     }
     let inOneWindow = logged.count { $0 < Uptime(milliseconds: 7_200_000) }
     #expect(most > 2 * inOneWindow, "a hotel that mistypes until it has to wait, twice")
-    #expect(logged.count >= most, "whoever guesses for six hours")
+    #expect(logged.count >= most, "an attacker who guesses for six hours")
   }
 
   @Test func `a wrong code appears in the service's log`() throws {

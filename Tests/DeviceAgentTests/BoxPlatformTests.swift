@@ -83,7 +83,7 @@ struct `The platform account between programs` {
       #expect(try await box.run(["sso", "deny", "probe"]).status == 0)
       #expect(try await box.statuses() == [.permissionDenied])
       #expect(try await box.run(["sso", "grant", "probe"]).status == 0)
-      #expect(try await box.statuses() == [], "nobody is signed in on the box: silence")
+      #expect(try await box.statuses() == [], "the box is not signed in: no status")
       let account = try #require(PlatformAccount(requestor: "REF30", at: .socket(box.socket)))
       #expect(try await account.status() == PlatformStatus(permission: .granted, isSignedIn: false))
       #expect(try await account.access(prompt: true) == .granted)

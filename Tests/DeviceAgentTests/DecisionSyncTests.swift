@@ -113,7 +113,7 @@ struct DecisionSyncTests {
     }
   }
 
-  @Test func `when the service refuses a sign-in that the box still has, the box checks it once`() async throws {
+  @Test func `a box whose sign-in the service refuses asks once whether it is signed in`() async throws {
     try await withScreens { screens, _, sync, _ in
       await screens.endSignIn(isKept: true)
       await sync.begin()

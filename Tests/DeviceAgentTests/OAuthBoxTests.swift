@@ -315,7 +315,7 @@ import Testing
       (1_001, "/v1/pair/begin", ["oauth": "music"], 403), (1_003, "/v1/pair/begin", ["oauth": "music"], 422),
       (1_003, "/v1/pair/begin", ["oauth": "work"], 403),
     ] as [(UInt32, String, JSONObject, UInt16)])
-  func `other users get OAuth tokens by name as the allow list says`(
+  func `other users get an OAuth token only if the allow list names it`(
     user: UInt32, path: String, body: JSONObject, status: UInt16
   ) async throws {
     let daemon = DaemonServer(

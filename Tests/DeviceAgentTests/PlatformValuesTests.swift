@@ -188,7 +188,7 @@ struct PermissionTests {
       let video = AppRequestor(app: "video", requestor: "acme")
       let store = try PermissionStore(folder: folder)
       try store.decide(.granted, kodi)
-      #expect(store.belong(to: "anna") == [], "allowed before anybody signed in")
+      #expect(store.belong(to: "anna") == [], "allowed before a viewer signed in")
       try store.decide(.denied, video)
       for decision in store.untold { store.told(decision) }
       #expect(store.permission(of: kodi) == .granted)
@@ -209,7 +209,7 @@ struct PermissionTests {
     for number in 0..<PermissionBook.most {
       book = try #require(book.deciding(.granted, AppRequestor(app: "a\(number)", requestor: "r"), at: 1))
     }
-    #expect(book.deciding(.granted, kodi, at: 2) == nil, "the newcomer is refused, nobody is forgotten")
+    #expect(book.deciding(.granted, kodi, at: 2) == nil, "the new app is refused, and no earlier one is forgotten")
     #expect(book.deciding(.denied, AppRequestor(app: "a1", requestor: "r"), at: 2) != nil)
     #expect(PermissionBook(reading: book.document.bytes()) == book)
   }

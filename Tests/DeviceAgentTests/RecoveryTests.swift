@@ -12,7 +12,7 @@ import Testing
     try await awaiting("the end of the pause") { await pause.value }
   }
 
-  @Test func `the pause before a retry ends at once when the network changed during the attempt`() async throws {
+  @Test func `if the network changed during an attempt, the next attempt follows without a pause`() async throws {
     let recovery = Recovery()
     recovery.changed()
     try await awaiting("the end of the pause") { await recovery.pause(.seconds(3_600)) }

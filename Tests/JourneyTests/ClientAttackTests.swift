@@ -21,7 +21,7 @@ import Testing
     let service = try await TestService()
     let statement = try await service.statement()
     let keyID = try #require(try UnverifiedJWS(statement, longest: 8192).keyID)
-    // The public key is known to everyone. If it were accepted as an HMAC secret, anyone could sign.
+    // The public key is known to everyone. If it were accepted as an HMAC secret, every attacker could sign.
     for algorithm in ["none", "None", "HS256", "RS384", "RS512", "PS256", "ES256", "", "rs256"] {
       let header = #"{"alg":"\#(algorithm)","kid":"\#(keyID)","typ":"software-statement+jwt"}"#
       #expect(service.core.statements.read(forged(statement, header: header)) == nil, "\(algorithm)")

@@ -17,7 +17,7 @@ private let month: Duration = .seconds(31 * 86_400)
 
 /// What happens to a service when the clock of its machine is set to another time.
 @Suite struct `Changes of the system clock` {
-  @Test func `a clock that is ahead for seconds ends no sign-in and no browser session`() async throws {
+  @Test func `a clock that jumps ahead for some seconds ends no sign-in and no browser session`() async throws {
     try await withService { service, client in
       let box = Box(service: service, client: client)
       try await service.approve(try await box.code())
@@ -169,7 +169,7 @@ private let month: Duration = .seconds(31 * 86_400)
     }
   }
 
-  @Test func `a clock that is ahead for seconds ends a pending code, and the next code has its full lifetime`()
+  @Test func `a clock that jumps ahead for some seconds ends a pending code, and the next code has its full lifetime`()
     async throws
   {
     try await withService { service, client in

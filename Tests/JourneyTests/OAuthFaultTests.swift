@@ -184,7 +184,7 @@ import Testing
   }
 
   /// A token that has expired only by a clock ahead must not be reported as expired: the client would discard it.
-  @Test func `a clock that is a month ahead for seconds ends no grant`() async throws {
+  @Test func `a clock that jumps a month ahead for some seconds ends no grant`() async throws {
     let service = try await TestService()
     try await withOAuth(service) { client in
       let box = try await OAuthBox(service, client)

@@ -64,7 +64,7 @@ struct PostgreSQLTLSTests {
     #expect(modes == ["verify-full", "verify-full", "prefer", "prefer", "disable", "disable"])
   }
 
-  @Test func `on the same machine TLS is used if offered, unless it is disabled`() throws {
+  @Test func `a connection on the same machine uses TLS if the server offers it, unless sslmode disables it`() throws {
     #expect(try open("127.0.0.1", "").usesTLS)
     #expect(try !open("127.0.0.1", "?sslmode=disable").usesTLS)
     #expect(try !connect(sharedServer()).usesTLS)

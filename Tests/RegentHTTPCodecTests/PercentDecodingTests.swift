@@ -59,7 +59,7 @@ import Testing
     #expect(try PercentDecoding.text(PercentEncoding.component(text)) == text)
   }
 
-  @Test func `all characters except the unreserved ones are escaped in upper case`() {
+  @Test func `percent-encoding escapes all characters except the unreserved ones, with upper-case hex digits`() {
     #expect(PercentEncoding.component("a/b c\u{E9}~") == "a%2Fb%20c%C3%A9~")
     #expect(PercentEncoding.form([("a b", "1&2"), ("e", "")]) == "a+b=1%262&e=")
   }

@@ -25,7 +25,7 @@ import Testing
       ("", "tv:s", "tv", "s"), ("client_id=tv", "tv:s", "tv", "s"), ("", "tv:", "tv", nil),
       ("", "t%2Dv:s%2D", "t-v", "s-"),
     ] as [(String, String?, String, String?)])
-  func `a client may authenticate by name, secret or Basic header`(
+  func `a client may send its name alone, or with its secret in the form or the Basic header`(
     _ body: String, _ basic: String?, _ name: String, _ secret: String?
   ) throws {
     let header = basic.map { "Basic " + Base64.encode(Array($0.utf8)) }

@@ -341,7 +341,7 @@ func matchTable() throws -> [FlowCase] {
 }
 
 @Suite struct `Answers to a waiting device` {
-  @Test func `the answer to a device follows the code's state and becomes unknown some time after its end`() throws {
+  @Test func `a device is told the state of its code, and some time after the code ended that it is unknown`() throws {
     let scene = try Scene()
     let denied = scene.flow(.denied(Denial(reason: .viewer, at: at(3))))
     let table: [(PairingFlow, Int, DeviceAnswer)] = [

@@ -66,7 +66,7 @@ import Testing
         ]))
   }
 
-  @Test func `a client reads records of other services and ignores unknown members`() throws {
+  @Test func `a client reads documents of services other than Regent and ignores unknown members`() throws {
     let text =
       #"{"id":"1","code":"IYQD5JQ","requestor":"R","generated":1,"expires":"2","new":[],"info":{"deviceId":"eA==","#
       + #""deviceType":null,"registrationURL":"https://x.test"}}"#

@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("Checkpoints of the write-ahead log")
 struct CheckpointTests {
-  @Test func `the log is checkpointed while the service writes`() async throws {
+  @Test func `the write-ahead log is checkpointed while the service writes`() async throws {
     try await withThings({
       $0.writer.passivePages = 10
       $0.writer.forcedPages = 20
@@ -19,7 +19,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test func `the log file is emptied when the service is idle`() async throws {
+  @Test func `the file of the write-ahead log is emptied when the service is idle`() async throws {
     try await withThings({
       $0.writer.quietNanoseconds = 1_000_000
       $0.writer.truncateNanoseconds = 1_000_000

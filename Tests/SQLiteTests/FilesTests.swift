@@ -6,7 +6,7 @@ internal import Testing
 
 @Suite("Files of an SQLite database")
 struct FilesTests {
-  @Test func `the shared-memory index of the log is allocated on the disk before its first use`() async throws {
+  @Test func `the index file of the write-ahead log is allocated on the disk before its first use`() async throws {
     try await withTemporaryFolder { folder in
       let database = try Database(things(at: "\(folder)/things.db"))
       defer { database.close() }

@@ -206,7 +206,7 @@ extension EnablerStateMachine {
 
   /// Whether to ask this service for the device's sign-in.
   ///
-  /// That is so if this service granted the stored sign-in, if none is stored, or if the service that granted it is no
+  /// True if this service granted the stored sign-in, if no sign-in is stored, or if the service that granted it is no
   /// longer configured because its address changed.
   private func isAbout(_ service: String) -> Bool {
     guard let kept = tokens.authentication else { return true }

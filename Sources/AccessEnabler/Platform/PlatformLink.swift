@@ -18,7 +18,7 @@ final class PlatformLink: Sendable {
   private let places: [String]
   private let client: Client
 
-  /// Returns nil if the app does not use the box's shared account.
+  /// Returns nil for `.none`: the app is configured not to use the box's shared account.
   init?(_ place: PlatformAccountPlace, _ environment: [String: String] = ProcessEnvironment.all()) {
     var agentUser: String?
     switch place {
@@ -99,7 +99,7 @@ extension PlatformQuestion {
     }
   }
 
-  /// The path and body of the request to the daemon.
+  /// The path and JSON body of the request with which an app of `requestor` asks the daemon this question.
   fileprivate func call(_ requestor: String) -> (path: String, body: JSONObject) {
     var body: JSONObject = ["requestor": .string(requestor)]
     switch self {

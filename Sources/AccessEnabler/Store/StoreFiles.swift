@@ -39,8 +39,8 @@ struct StoreFiles: Sendable {
 
   /// Takes the lock for requesting a registration code.
   ///
-  /// It is not the same as ``lock()``: it is held for the time of a request, and writes to the store must not wait for
-  /// that.
+  /// This lock is held for the time of a request. It is another one than ``lock()``, because writes to the store must
+  /// not wait that long.
   func codeLock() throws(FileError) -> FileLock { try FileLock(at: "\(folder)/code.lock") }
 
   /// Reads the installation or creates one.

@@ -153,7 +153,7 @@ final class TokenStore: Sendable {
 
   /// Changes tokens: in memory at once, and on disk before it returns.
   ///
-  /// It may block for the disk and for other processes.
+  /// The call may block for the disk and for other processes.
   ///
   /// - Throws: `FileError` if the changes could not be written. They are kept and written with the next ones.
   func save(_ changes: [UnsavedChange]) throws(FileError) {

@@ -203,7 +203,7 @@ extension Input {
 extension Input where Value == Bool {
   /// Declares a `--name` without a value.
   ///
-  /// It is true if it is given.
+  /// The input's value is true if the option is given.
   public static func flag(_ name: String, _ help: String) -> Input<Bool> {
     let specification = InputSpecification(
       name: name, form: .flag, help: help, placeholder: "", isRepeated: false, isRequired: false,

@@ -42,7 +42,7 @@ extension ValueKind where Value: Equatable {
     return ValueKind(
       wordList(words, between: "|"), completion: .words(words),
       show: { value in
-        // A loop is used and not `first(where:)`, because the latter makes short commands slower; see `wordList`.
+        // A loop is used, because `first(where:)` makes short commands slower; see `wordList`.
         for choice in values where choice.value == value { return choice.word }
         return ""
       },

@@ -119,7 +119,9 @@ struct MovedService: Equatable {
     self.init(configured: configured, now: now)
   }
 
-  /// Stores it; without it, the next run searches again.
+  /// Stores the new address.
+  ///
+  /// If that fails, the next run searches for the service again.
   func write(_ file: String) {
     let object: JSONObject = ["configured": .string(configured.description), "now": .string(now.description)]
     try? DurableFile.write(object.bytes(), to: file)

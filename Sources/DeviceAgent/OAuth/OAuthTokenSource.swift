@@ -134,8 +134,8 @@ struct OAuthTokenSource: Sendable {
         try folder.forgetTokens()
         throw Self.notSignedIn(folder.name)
       case .away where (tokens.remaining(at: .now()) ?? 0) > 0: return tokens
-      // This is also the case if the server was switched off for a while. The refresh token is kept, because it may
-      // still be valid.
+      // The server is unreachable or busy, perhaps for a long time. The refresh token is kept, because it may still be
+      // valid.
       case .away(let away, _, _):
         throw CommandError(
           away.message, hint: "the sign-in is kept: \(away.hint ?? "try again later")", code: away.code, exit: away.exit

@@ -133,7 +133,7 @@ final class EnablerLink: PairLink {
   ///
   /// Each request for a code starts one.
   private func serve(_ sink: AsyncStream<LinkEvent>.Continuation) async {
-    // A cancellation must reach the running sign-in while this function waits for the next request.
+    // A sign-in runs in a task of its own, which a cancellation of this task does not reach. So the handler cancels it.
     await withTaskCancellationHandler {
       await serveCodeRequests(sink)
     } onCancel: {

@@ -111,8 +111,8 @@ final class PermissionStore: Sendable {
     state.withLock { state in
       state.note(decision.who)
       let next = state.book.telling(decision)
-      // If it cannot be written, the decision is sent again after a restart. The service sees from the decision's time
-      // that it is old, so it changes nothing.
+      // If the confirmation cannot be written, the decision is sent again after a restart. The service sees from the
+      // decision's time that it is old, and changes nothing.
       _ = write(next, over: state.book)
       state.book = next
     }

@@ -204,8 +204,8 @@ actor PlatformHost {
   ///
   /// It is durable and effective when this returns.
   func decide(_ permission: PlatformPermission, _ who: AppRequestor) async throws(CommandError) {
-    // The decision is about the account that is signed in now, so the code first checks whether another viewer has
-    // signed in.
+    // Reads the box's current account first: another viewer may have signed in meanwhile, and the decision is about the
+    // account that is signed in now. If reading fails, the decision is stored nevertheless.
     _ = try? await current()
     let kept = Result { () throws(CommandError) in try permissions.decide(permission, who) }
     book.decided(who)

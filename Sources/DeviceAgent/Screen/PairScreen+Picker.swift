@@ -45,9 +45,9 @@ extension PairScreen {
     return shown + String(repeating: " ", count: max(0, min(width, 50) - displayWidth(shown)))
   }
 
-  /// The end of the filter text, if it is too long to show.
+  /// The end of the filter text, if the text is too long to show.
   ///
-  /// The viewer types there.
+  /// The end is shown because the viewer types there.
   private func tail(of text: String, width: Int) -> String {
     var scalars = text.unicodeScalars[...]
     while displayWidth(String(scalars)) > width, !scalars.isEmpty { scalars.removeFirst() }

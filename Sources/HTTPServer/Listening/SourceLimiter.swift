@@ -12,7 +12,8 @@ enum CountedSource: Hashable, Sendable {
   ///
   /// A user who controls many user ids could use the group with each of them, so the group has one common limit.
   case group(UInt32)
-  /// A user of this machine whom the settings do not name, if they name others.
+  /// A user of this machine who is not in the settings, if the settings name users. All such users together have the
+  /// limit of one user.
   case stranger(UInt32)
 }
 

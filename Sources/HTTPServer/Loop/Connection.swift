@@ -70,7 +70,7 @@ final class Connection {
   var outbound = Outbound()
   /// The object that the handler gets again with the next request; see ``Response/remembered``.
   var remembered: (any AnyObject & Sendable)?
-  /// The reply that the handler has not completed yet.
+  /// The ticket of the request that the handler has and whose reply is not complete; nil if there is none.
   var ticket: ReplyTicket?
 
   init(

@@ -89,7 +89,7 @@ extension ServiceCore {
 
   /// Stores the visitor id of a call with the device's sign-in if it is another than before.
   ///
-  /// It is left out above a rate limit and while the store cannot write, because it decides nothing.
+  /// The id is not stored above a rate limit and while the store cannot write, because no decision depends on it.
   private func noteVisitor(_ call: V1Call, _ record: AuthenticationRecord) async {
     guard let visitor = try? call.visitorID(), record.about.visitorID != visitor else { return }
     let requestor = record.authentication.requestor

@@ -21,7 +21,7 @@ package struct SoftwareStatements: Sendable {
   private static let type = "software-statement+jwt"
   /// The maximum length of a statement.
   ///
-  /// It has six short claims; a longer text cannot be one.
+  /// A statement has six short claims; a longer text cannot be one.
   private static let longest = 8192
   private let keys: SigningKeys
   private let proofs: HMACKey

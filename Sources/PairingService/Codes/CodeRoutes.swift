@@ -113,8 +113,8 @@ package struct CodeRoutes: Sendable {
 
   /// Withdraws a code.
   ///
-  /// Only the code's own device may do so; other clients get "not found". Otherwise an attacker who has seen the code
-  /// and has the app's secret could end it.
+  /// Only the code's own device may withdraw it; other clients get "not found". Otherwise an attacker who has seen the
+  /// code and has the app's secret could withdraw it.
   private func remove(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call), call.isOwner(of: record) else {
       throw .unknownCode

@@ -13,7 +13,7 @@ final class DeliveryRecorder: Sendable {
 
   /// Adds a delivered sign-in.
   ///
-  /// `write` is called once, 50 ms after the first one was added, with all that have been added by then.
+  /// `write` is called once, 50 ms after the first sign-in was added, with all sign-ins that were added by then.
   func add(
     _ record: AuthenticationRecord, _ write: @escaping @Sendable ([AuthenticationRecord]) async -> Void
   ) {

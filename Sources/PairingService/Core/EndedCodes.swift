@@ -8,7 +8,7 @@ internal import RegentPairing
 struct EndedCodes: Sendable {
   /// The maximum number of withdrawn codes that are remembered.
   ///
-  /// It is small, because only a phone that opened such a code asks for it again.
+  /// The number is small, because only a phone that has opened a withdrawn code asks for it again.
   static let mostWithdrawn = 1000
   /// The maximum number of expired and denied codes that are remembered.
   ///
@@ -16,7 +16,7 @@ struct EndedCodes: Sendable {
   static let mostOthers = 20_000
   /// How long a withdrawn code is remembered at most.
   ///
-  /// A viewer who has the code's page open can be told what happened for that long.
+  /// For that long, a viewer who has the code's page open can be told what happened.
   static let withdrawnAge: Duration = .seconds(300)
 
   private struct End {

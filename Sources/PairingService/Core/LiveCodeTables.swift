@@ -78,7 +78,8 @@ extension LiveCodes {
 extension LiveCodes.Tables {
   /// The newest code of a device that belongs to this owner; of any owner if `owner` is nil.
   ///
-  /// It may be stored under the owner's separate hash (``SignInOwner``).
+  /// If two owners use one device id at a requestor, the second one's code is stored under a separate hash
+  /// (``SignInOwner``). So both hashes are searched.
   func newest(of device: DeviceHash, at requestor: RequestorID, by owner: SignInOwner?) -> LiveCodes.CachedCode? {
     let known = latest[LiveCodes.DeviceKey(requestor: requestor, device: device)]?.known
     guard let owner else { return known }
@@ -185,7 +186,8 @@ extension LiveCodes.Tables {
     return settled
   }
 
-  /// Expires or evicts up to `limit` codes whose time has come by the wall clock.
+  /// Expires up to `limit` codes that are due by the wall clock, and evicts those of them that need not be remembered
+  /// any longer.
   ///
   /// - Returns: false when no code is due any more.
   mutating func sweep(at now: Instant, _ uptime: Uptime, limit: Int) -> Bool {

@@ -79,8 +79,9 @@ package struct SignInTransitions: Sendable {
     codes.noteSignIn(false, of: device, at: requestor, asOf: signIns)
   }
 
-  /// Answers a long poll with the sign-in that its code's approval has just created, from what that transaction read
-  /// and wrote, without asking the store again.
+  /// Answers a long poll with the sign-in that the approval of its code has just created.
+  ///
+  /// Uses what the approval's transaction read and wrote, so the store is not asked again.
   ///
   /// The delivery is written a moment later, together with others. If the service crashes in between, the code is still
   /// approved, and the box's next poll is the delivery.
@@ -88,7 +89,7 @@ package struct SignInTransitions: Sendable {
   /// - Returns: false when the sign-in or code has changed since; the caller then asks the store.
   func handOver(_ record: AuthenticationRecord, of code: RegistrationID) -> Bool {
     let now = clock.now
-    // This fails when the device was signed out, or its key revoked, after the approval.
+    // One of these is false when the device was signed out, or its key revoked, after the approval.
     guard let known = codes.cached(code), known.hasEarlierSignIn == true,
       known.record.flow.state.approval?.authentication == record.authentication.id,
       record.authentication.isValid(at: now)

@@ -196,7 +196,9 @@ package final class NodeChangeFeed: Sendable {
     }
   }
 
-  /// Counts in the metrics that this node missed changes and reads everything in memory again.
+  /// Counts in the metrics that this node missed changes.
+  ///
+  /// The caller reads everything in memory again.
   func noteMissed() { missed.withLock { $0 += 1 } }
 
   /// The metrics about other nodes in the Prometheus text format; empty when this process is the only node.

@@ -34,7 +34,8 @@ package final class UsedAssertions: Sendable {
   ) {
     startedAt = start
     earlier = texts.map { Self.entries(in: $0, after: start) }.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: max) }
-    // One busy API of an operator may use half of the places; from then on each client has a share.
+    // While less than half of the table is used, one client may use any number of places, so that a busy API of an
+    // operator works. After that, a client may use at most a sixteenth of the table.
     used = Locked(Table(most: capacity, sharedFrom: capacity / 2))
     self.strangers = Locked(Table(most: strangers, sharedFrom: 0))
   }

@@ -206,7 +206,8 @@ extension ApprovePage.Network {
       !screen.isLoopback
     else { return .unknown }
     if phone.source == screen.source { return .same }
-    // In a home network every device has its own private address, so only the first 24 bits are compared.
+    // The devices of one home network have different private addresses, of which usually the first 24 bits are equal.
+    // Their public address is the same (IPv6: its first 64 bits), which the line above compares.
     let isHome = phone.isPrivate && screen.isPrivate
     return isHome && phone.network(leadingBits: 24) == screen.network(leadingBits: 24)
       ? .same : .different

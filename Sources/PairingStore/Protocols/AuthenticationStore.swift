@@ -66,7 +66,7 @@ public protocol AuthenticationStore: Sendable {
   /// Lists the unexpired authentications, sorted by id.
   ///
   /// Accounts, integrations and row keys are not checked. An app's sign-in that depends on a box's sign-in is left out
-  /// when the latter has ended, or when the viewer does not let the app use it any more.
+  /// when the box's sign-in has ended, or when the viewer does not let the app use it any more.
   func authentications(
     _ filter: AuthenticationFilter, after id: AuthenticationID?, limit: Int, at now: Instant
   ) async throws(StoreError) -> [AuthenticationRecord]

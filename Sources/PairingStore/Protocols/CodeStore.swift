@@ -38,8 +38,8 @@ public protocol CodeStore: Sendable {
   ///
   /// Guarantees: of any number of approvals, by sessions and operators at any time, one succeeds, and one
   /// authentication exists. Account, integration and row key are valid at this moment. An earlier authentication of the
-  /// device at this requestor ends, with its permits. A code cannot be approved after its expiry. A wrong number match
-  /// denies the code permanently.
+  /// device at this requestor ends, with its permits. A code cannot be approved after its expiry. If the viewer typed
+  /// another number than the screen shows, the code is denied for good.
   /// - Throws: `refused`, `sessionEnded`, `notInForce`, `pass`, `notFound`.
   func approve(
     _ id: RegistrationID, _ request: ApprovalRequest, audit entry: AuditEntry?, at now: Instant
@@ -93,7 +93,8 @@ public struct Reservation: Hashable, Sendable {
 
 public struct ApprovalRequest: Hashable, Sendable {
   public enum By: Hashable, Sendable {
-    /// The code is approved in the browser session that has claimed it, with the number that the viewer picked.
+    /// The code is approved in the browser session that has claimed it, with the number that the viewer typed (number
+    /// matching).
     case session(SessionID, picked: Int?)
     /// The code is approved by an operator on behalf of a viewer.
     case `operator`(OperatorName, for: Viewer)
@@ -112,9 +113,10 @@ public struct ApprovalRequest: Hashable, Sendable {
 }
 
 public struct ApprovalResult: Hashable, Sendable {
-  /// The registration after the approval: approved, or denied because the viewer picked a wrong number.
+  /// The registration after the request: approved, or denied because the viewer typed another number than the screen
+  /// shows.
   public let change: RegistrationChange
-  /// The new authentication; nil when the viewer picked the wrong number.
+  /// The new authentication; nil when the code was denied.
   public let authentication: AuthenticationRecord?
 
   public init(change: RegistrationChange, authentication: AuthenticationRecord?) {

@@ -61,7 +61,7 @@ public protocol GrantStore: Sendable {
   ///
   /// Does nothing when the client has used the grant since the caller read it, or when the grant has ended.
   ///
-  /// It does not check whether the grant is valid: it is called for clients that tried to refresh while an operator had
+  /// This call does not check whether the grant is valid: it is for clients that tried to refresh while an operator had
   /// paused their sign-in.
   func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError)
 
@@ -87,9 +87,9 @@ extension GrantStore {
   /// Nil, because by default a store assumes that other processes write to its database.
   public var standingMark: UInt64? { nil }
 
-  /// Repeats all reads and ignores `seen`.
+  /// For stores without a change counter: ignores `seen` and repeats all reads.
   ///
-  /// A store with a change counter overrides it.
+  /// A store with a change counter has its own version, which skips the reads if nothing has changed.
   public func rotate(
     _ grant: GrantRecord, seen: GrantVersion?, at now: Instant
   ) async throws(StoreError) -> GrantRecord {

@@ -56,9 +56,11 @@ public struct NumberedAuditEntry: Hashable, Sendable {
   /// The line's number; the first line of the log has number 1.
   public let number: Int64
   public let entry: AuditEntry
-  /// The line's first signature, if a viewer's name was replaced by a pseudonym afterwards.
+  /// The signature that the line had before a viewer's name in it was replaced by a pseudonym; nil if none was
+  /// replaced.
   ///
-  /// The hash chain of the log is made of first signatures.
+  /// The replacement signs the line again. The hash chain of the log is made of the first signatures, so it stays
+  /// valid.
   public let firstSignature: [UInt8]?
 
   public init(number: Int64, entry: AuditEntry, firstSignature: [UInt8]? = nil) {

@@ -44,18 +44,16 @@ public struct KeyedHash<Kind>: Hashable, Sendable {
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// Marker types that keep hashes of different kinds apart.
+/// The kinds of ``KeyedHash``, so that the compiler does not accept a hash of another kind.
 public enum Hashed {
-  /// Marks hashes of registration codes, made of the code's eight letters.
+  /// The kind of a registration code's hash, made of the code's eight letters.
   public enum Code {}
-  /// Marks hashes of session cookies, client secrets and other bearer tokens.
+  /// The kind of the hash of a session cookie, a client secret or another bearer token.
   public enum Token {}
   public enum Device {}
-  /// Marks hashes of screens.
-  ///
-  /// A screen is a device together with the requestor whose app it runs and the signed-in viewer.
+  /// The kind of a screen's hash; see ``ScreenHash``.
   public enum Screen {}
-  /// Marks hashes of the viewer identities that apps send for a promotional temporary pass.
+  /// The kind of the hash of a viewer identity, which an app sends for a promotional temporary pass.
   public enum Identity {}
 }
 

@@ -10,8 +10,8 @@ public struct SignInContext: Sendable {
   public var rowKey: KeyPair?
   /// What the device and the identity together have used of the temporary pass.
   public var use: TemporaryPassUse
-  /// For an app's sign-in that depends on a box's sign-in: whether the latter is valid and the viewer lets the app use
-  /// it.
+  /// For an app's sign-in that depends on a box's sign-in: whether the box's sign-in is valid and the viewer lets the
+  /// app use it.
   public var parentStands: Bool
 
   public init(

@@ -11,7 +11,7 @@ public import RegentPairing
 /// Two owners may use one device id at the same requestor. The first one's code and sign-in are stored under the hash
 /// of the device id, and the other's under a separate hash (``separateHash(of:)``), so that neither ends the other's.
 public struct SignInOwner: Sendable {
-  /// The owner's name, as rows store it.
+  /// The owner's name in stored rows: a public key, `statement:ID` or `client:ID`.
   public let name: String
   private let isApplication: Bool
   private let isClient: Bool

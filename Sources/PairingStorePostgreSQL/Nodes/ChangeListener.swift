@@ -163,7 +163,8 @@ final class ChangeListener: @unchecked Sendable {
   /// Waits until another node announces a change or the next query is due.
   private func wait(_ connection: Connection, until end: UInt64) throws(PostgreSQLError) {
     let began = Clocks.monotonicNanoseconds()
-    // A notification may have arrived after the last query began, so receive it before deciding how long to wait.
+    // Reads, without waiting, the notifications that arrived since the last query began. A change that one of them
+    // announces may be missing in the query's result, so the next query must follow at once.
     if try hear(connection, until: began) { return }
     if let rung, age(of: rung) > Self.deafAfter {
       deafness.note(true)

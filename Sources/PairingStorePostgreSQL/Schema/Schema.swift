@@ -43,7 +43,7 @@ enum Schema {
       try connection.run(
         "INSERT INTO cluster (id, state, schema, live_codes) VALUES (1, 'open', 1, 0)", by: deadline)
     }
-    try widen(connection, by: deadline)
+    try migrate(connection, by: deadline)
     try check(connection, by: deadline)
   }
 
@@ -91,7 +91,9 @@ enum Schema {
   }
 
   /// Runs the migrations that this database lacks.
-  private static func widen(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
+  ///
+  /// They only add to the tables, so that nodes can be upgraded one by one.
+  private static func migrate(_ connection: Connection, by deadline: Deadline) throws(PostgreSQLError) {
     let rows = try connection.run("SELECT schema FROM cluster WHERE id = 1 FOR UPDATE", by: deadline)
     guard let found = try rows.first?.integer(0), found >= 1, found < version else { return }
     for statement in migrations.dropFirst(Int(found) - 1).joined() { try connection.run(statement, by: deadline) }

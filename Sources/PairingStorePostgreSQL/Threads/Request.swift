@@ -18,7 +18,8 @@ final class Request: Sendable {
   ///
   /// The returned function delivers the result, once the COMMIT is confirmed.
   let run: @Sendable (WriteContext) throws -> @Sendable () -> Void
-  /// The queries that the write declares in advance, and those that it can declare once the former have results.
+  /// The queries that the write declares in advance, and more queries that it can declare once the first ones have
+  /// results.
   let questions: [Question]
   let moreQuestions: (@Sendable (borrowing ReadContext) throws -> [Question])?
   /// The deadline of the write, on the monotonic clock.

@@ -16,7 +16,7 @@ package struct RefreshFamily: Sendable, Hashable {
 
   /// How many times the grant's refresh tokens were used.
   ///
-  /// A token of generation n is the one that use n returned.
+  /// The response to use n contains the refresh token of generation n.
   package var generation: Int64
   /// The time at which a refresh token of the grant was last used.
   package var rotated: Instant

@@ -7,7 +7,7 @@ public struct LiveCodeLimits: Hashable, Sendable {
   public let all: Int
   /// A requestor with fewer live codes than this may exceed ``all``.
   ///
-  /// It is 0 if there is only one requestor.
+  /// The share is 0 if there is only one requestor.
   public let share: Int
 
   /// Creates the limits of a pool of `all` codes that `requestors` share.

@@ -58,8 +58,9 @@ public enum AuthenticationSource: String, Hashable, Sendable, CaseIterable {
 
 /// The conditions, besides the expiry, under which an authentication is valid at this moment.
 ///
-/// They are checked at approval, when the device fetches it and at each later use. If an account is locked between
-/// approval and fetching, the device must get nothing (Keycloak CVE-2026-88770 fixed one of several such places).
+/// They are checked at approval, when the device fetches the authentication, and at each later use. If an account is
+/// locked between approval and fetching, the device must get nothing (Keycloak CVE-2026-88770 fixed one of several such
+/// places).
 public struct AuthenticationValidity: Hashable, Sendable {
   /// The state of the viewer's account.
   ///

@@ -5,7 +5,9 @@ public import RegentPairing
 ///
 /// The shape holds only ranges. The caller must also keep the header from which the shape was made.
 public struct SignedHeaderShape: Sendable {
-  /// The parts of a signed header that differ from the client's previous header.
+  /// The parts of a repeated request's signed header that are new each time: nonce, time and signature.
+  ///
+  /// The rest equals the client's previous header and is not parsed again. The signature still covers the whole text.
   public struct HeaderChange: Sendable {
     /// The range of the nonce (the single-use value) in the header.
     public let nonce: Range<Int>

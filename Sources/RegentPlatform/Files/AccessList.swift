@@ -16,7 +16,7 @@ public enum AccessList {
   /// - Parameters:
   ///   - path: the file, which must belong to this user.
   ///   - groups: the groups besides the file's own.
-  ///   - andOwningGroup: whether the members of the file's own group may do so, too.
+  ///   - andOwningGroup: whether the members of the file's own group get the same access.
   /// - Throws: `SystemError` if the file system has no access lists.
   public static func open(_ path: String, toGroups groups: [UInt32], andOwningGroup: Bool) throws(SystemError) {
     let bytes = bytes(groups, andOwningGroup)

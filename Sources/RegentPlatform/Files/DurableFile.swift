@@ -226,7 +226,7 @@ public enum DurableFile {
 
   /// Renames a file over another one in the same directory, durably.
   ///
-  /// At every moment a file with the name of the other one exists.
+  /// A file named `other` exists at every moment: the old one, then the new one.
   public static func rename(_ path: String, over other: String) throws(FileError) {
     try inOneDirectory(path, other) { (directory, from, to) throws(SystemError) in
       try systemCall("replace", on: other) { unsafe renameat(directory, from, directory, to) }

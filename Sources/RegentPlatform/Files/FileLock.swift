@@ -21,7 +21,7 @@ public struct FileLock: ~Copyable, Sendable {
 
   /// Locks a lock file.
   ///
-  /// It is created with mode 0600 if it is missing.
+  /// A missing file is created with mode 0600.
   ///
   /// - Parameters:
   ///   - path: the lock file.

@@ -16,9 +16,10 @@ public struct SettingsLock: ~Copyable, Sendable {
     lock = try FileLock(at: "\(place.directory)/.\(place.name).lock")
   }
 
-  /// Releases the lock.
+  /// Releases the lock at this point.
   ///
-  /// Without this call Swift may release it right after the value's last use.
+  /// Without this call, Swift may release the lock right after the last use of the value, while the settings are still
+  /// being written.
   public consuming func release() {}
 
   deinit {

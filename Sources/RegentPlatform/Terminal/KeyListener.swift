@@ -6,7 +6,7 @@ public final class KeyListener: Sendable {
 
   /// If no byte follows an escape byte for this long, the Escape key was pressed.
   private static let escapeMilliseconds: CInt = 50
-  /// How often to check whether this program is in the foreground of the terminal again.
+  /// While this program is in the background: how often it checks whether it is in the terminal's foreground.
   private static let absenceMilliseconds: CInt = 500
 
   /// Starts reading.

@@ -3,7 +3,8 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// The commands `regentctl account export` and `regentctl account erase`.
+/// The commands `regentctl account export` and `regentctl account erase`, which print and delete all data about a
+/// viewer.
 enum AccountErasure {
   static let export = verb(
     "export", "print everything that is stored about a viewer, as one JSON document",

@@ -4,7 +4,7 @@ import RegentHTTPCodec
 import RegentPairing
 import RegentPlatform
 
-/// The command `regentctl announce`.
+/// The command `regentctl announce`, which advertises the service on the local network (DNS-SD) while it runs.
 enum AnnounceVerb {
   static let command = verb(
     "announce", "advertise the service on the local network (DNS-SD) while this command runs",

@@ -3,7 +3,7 @@ import CommandKit
 import RegentJSON
 import RegentPairing
 
-/// The command `regentctl integrate`.
+/// The command `regentctl integrate`, which lets a requestor's apps sign in with a provider.
 enum IntegrateVerb {
   static let command = verb(
     "integrate", "allow a requestor's apps to sign in with a provider",

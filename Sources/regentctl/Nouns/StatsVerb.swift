@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentPairing
 
-/// The command `regentctl stats`.
+/// The command `regentctl stats`, which shows today's codes and sign-ins.
 enum StatsVerb {
   static let command = verb(
     "stats", "show today's codes and sign-ins",

@@ -2,7 +2,7 @@ import Administration
 import CommandKit
 import RegentJSON
 
-/// The command `regentctl why`.
+/// The command `regentctl why`, which explains why a box may or may not watch a title.
 enum WhyVerb {
   static let command = verb(
     "why", "explain why a box may or may not watch a title",

@@ -113,7 +113,7 @@ extension ProvisioningFile {
 
 /// Warns about a rule for a household without accounts.
 ///
-/// It is allowed, because accounts may follow, but usually a typing mistake.
+/// Such a rule is allowed, because accounts may follow, but it is usually a typing mistake.
 enum EmptyHousehold {
   static func note(
     _ household: HouseholdID, at provider: ProviderID, among others: Set<HouseholdID>, rule: EntitlementID? = nil,

@@ -8,7 +8,7 @@ enum Invoker {
     guard Accounts.effectiveUser == 0 else { return nil }
     guard let user = environment["SUDO_UID"].flatMap(UInt32.init) ?? loginUser, user != 0 else { return nil }
     let name = Accounts.title(of: user, numberedBy: "uid ")
-    // It becomes a header.
+    // The name is sent in a header field, so it must be printable ASCII.
     return name.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? name : "uid \(user)"
   }
 

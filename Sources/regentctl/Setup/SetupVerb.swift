@@ -5,7 +5,7 @@ import RegentJSON
 import RegentPairing
 import RegentPlatform
 
-/// The command `regentctl setup`.
+/// The command `regentctl setup`, which configures a new service and adds its first records.
 enum SetupVerb {
   static let command = verb(
     "setup", "configure a new service and its first records",

@@ -81,7 +81,7 @@ struct PlatformTableTests {
     }
   }
 
-  @Test func `every line of platform-account.txt matches at least one combination`() throws {
+  @Test func `each line of platform-account.txt fits a combination of permission, sign-in and provider`() throws {
     let table = try PlatformTable()
     var used: Set<Int> = []
     for step in PlatformTable.steps {

@@ -23,7 +23,7 @@ import Testing
     #expect(bench.outcomes(of: request).count == 1)
   }
 
-  @Test func `an outage longer than a restart is reported to the app, and afterwards a 404 ends the sign-in`() {
+  @Test func `an outage longer than a service restart is reported to the app, and a 404 after it ends the sign-in`() {
     var (bench, request) = waiting()
     for _ in 0..<8 {
       bench.answer(.failed(.away))
@@ -36,7 +36,7 @@ import Testing
     #expect(bench.error(of: request)?.kind == .codeWithdrawn)
   }
 
-  @Test func `an outage is reported to the app when a restart would be over, even between two retries`() throws {
+  @Test func `an outage longer than a service restart is reported to the app, even between two retries`() throws {
     var (bench, _) = waiting()
     bench.answer(.failed(.away))
     let deadline = try #require(bench.deadline)

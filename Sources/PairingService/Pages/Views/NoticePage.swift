@@ -39,7 +39,7 @@ package struct NoticePage: PhonePage {
     case badLink = "bad-link"
     /// The page says that the viewer has no screen with this id.
     ///
-    /// It may have been signed out, for example by sending the same form twice.
+    /// The screen may have been signed out before, for example when the same form was sent twice.
     case noSuchScreen = "no-such-screen"
     case notFound = "not-found"
     /// The page reports an internal error; `reference` finds it in the log.

@@ -70,10 +70,11 @@ package enum PagePaths {
     case report
     /// GET: shows the result of the decision.
     case result
-    /// GET: a long poll of the result page's script, with the shown state as `?state=`.
+    /// GET: a long poll of the result page's script; `?state=` is the state that the page shows.
     ///
-    /// The response comes when the state changes or after about half a minute, as the JSON object `{"state": "approved"
-    /// | "late" | "delivered" | "silent"}`. On any other state the page reloads itself; a 4xx status ends the polling.
+    /// The response comes when the state changes, or after about half a minute. It is a JSON object whose `state` is a
+    /// value of ``ResultPage/State``, or `over` if the code has no approval any more: then the page reloads itself. A
+    /// 4xx status ends the polling.
     case wait
   }
 }
