@@ -11,62 +11,77 @@ public import RegentPairing
 /// Two owners may use one device id at the same requestor. The first one's code and sign-in are stored under the hash
 /// of the device id, and the other's under a separate hash (``separateHash(of:)``), so that neither ends the other's.
 public struct SignInOwner: Sendable {
-  /// The owner's name in stored rows: a public key, `statement:ID` or `client:ID`.
-  public let name: String
-  private let isApplication: Bool
-  private let isClient: Bool
-  private let pair: PublicKey?
-  private let pairs: [PublicKey: KeyPair]
+  private enum Kind {
+    /// A key pair, with all key pairs, among which one may have replaced another.
+    case pair(PublicKey, [PublicKey: KeyPair])
+    /// The clients of an application.
+    case application(StatementID)
+    /// An OAuth client.
+    case client(ClientID)
+  }
+
+  private static let applicationPrefix = "statement:"
+  private let kind: Kind
 
   /// Makes a key pair the owner.
   ///
-  /// `pairs` must hold all key pairs, so that the initializer can find out which pair replaced which.
-  public init(_ pair: PublicKey, among pairs: [PublicKey: KeyPair]) {
-    name = pair.text
-    isApplication = false
-    isClient = false
-    self.pair = pair
-    self.pairs = pairs
-  }
+  /// `pairs` must hold all key pairs, so that it can be found out which pair replaced which.
+  public init(_ pair: PublicKey, among pairs: [PublicKey: KeyPair]) { kind = .pair(pair, pairs) }
 
   /// Makes the clients of an application the owner.
-  public init(_ application: StatementID) {
-    name = "statement:\(application)"
-    isApplication = true
-    isClient = false
-    pair = nil
-    pairs = [:]
-  }
+  public init(_ application: StatementID) { kind = .application(application) }
 
   /// Makes an OAuth client the owner.
-  public init(_ client: ClientID) {
-    name = "client:\(client)"
-    isApplication = false
-    isClient = true
-    pair = nil
-    pairs = [:]
+  public init(_ client: ClientID) { kind = .client(client) }
+
+  /// The owner's name, as rows store it.
+  public var name: String {
+    switch kind {
+    case .pair(let pair, _): pair.text
+    case .application(let id): Self.applicationPrefix + id.text
+    case .client(let id): "client:" + id.text
+    }
+  }
+
+  /// Whether this is the owner's name.
+  ///
+  /// It makes no string, because every poll compares the owner.
+  private func isName(_ text: String) -> Bool {
+    // All these ids are ASCII texts, of which equal ones have equal bytes.
+    switch kind {
+    case .pair(let pair, _): text == pair.text
+    case .application(let id):
+      text.utf8.count == Self.applicationPrefix.utf8.count + id.text.utf8.count
+        && text.hasPrefix(Self.applicationPrefix)
+        && Substring(text.utf8.dropFirst(Self.applicationPrefix.utf8.count)) == id.text
+    case .client: text == name
+    }
   }
 
   /// Whether a row with this description was made by this owner itself, or names no owner.
-  public func made(_ about: DeviceDescription) -> Bool { about.owner.map { $0.utf8.elementsEqual(name.utf8) } ?? true }
+  public func made(_ about: DeviceDescription) -> Bool { about.owner.map(isName) ?? true }
 
   /// Whether a row with this description belongs to this owner.
   ///
   /// A row that names no owner belongs to every owner.
   public func owns(_ about: DeviceDescription) -> Bool {
-    guard let owner = about.owner, !owner.utf8.elementsEqual(name.utf8) else { return true }
+    guard let owner = about.owner, !isName(owner) else { return true }
+    switch kind {
     // The app's copies may have shared a key pair before the app switched to a software statement. The earlier sign-ins
     // stay its own.
-    if isApplication { return PublicKey(owner).map { !$0.isBoxes } ?? false }
-    guard let mine = pair.flatMap({ pairs[$0] }), let earlier = PublicKey(owner).flatMap({ pairs[$0] }) else {
-      return false
+    case .application: return PublicKey(owner).map { !$0.isBoxes } ?? false
+    case .pair(let pair, let pairs):
+      guard let mine = pairs[pair], let earlier = PublicKey(owner).flatMap({ pairs[$0] }) else { return false }
+      return mine.succeeds(earlier)
+    case .client: return false
     }
-    return mine.succeeds(earlier)
   }
 
   /// The hash under which the owner's sign-in is stored if another owner's sign-in has the hash `device`; nil for OAuth
   /// clients, whose device ids the service draws.
-  public func separateHash(of device: DeviceHash) -> DeviceHash? { isClient ? nil : device.separate(for: name) }
+  public func separateHash(of device: DeviceHash) -> DeviceHash? {
+    if case .client = kind { nil } else { device.separate(for: name) }
+  }
 }
 
 extension KeyedHash where Kind == Hashed.Device {
