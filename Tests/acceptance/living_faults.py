@@ -177,9 +177,11 @@ class Faults:
                     drawn += os.read(terminal, 65536).decode(errors="replace")
                     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b.|[\s|│]", "", drawn)
                     if wanted[0] in text:
-                        wanted, drawn = wanted[1:], ""
+                        shown, drawn, wanted = wanted[0], "", wanted[1:]
                         if not wanted:
                             return []
+                        # Where both texts begin with the same letters, the terminal gets only what differs.
+                        wanted[0] = wanted[0][len(os.path.commonprefix([shown, wanted[0]])):]
                         between()
         except OSError:
             pass
