@@ -180,13 +180,14 @@ package final class LiveCodes: Sendable {
 
   /// Whether a device's newest code is pending and the device has no earlier sign-in.
   ///
-  /// A code of another owner does not count; a nil `owner` skips this check.
+  /// A code of another owner does not count; a nil `owner` skips this check. A code that belongs to this owner, but was
+  /// made by an earlier one, counts: this owner's rows replace that one's, and are not stored beside them.
   package func waits(
     _ device: DeviceHash, at requestor: RequestorID, by owner: SignInOwner? = nil, _ now: Instant
   ) -> Bool {
     tables.withLock { tables in
       guard let newest = tables.latest[DeviceKey(requestor: requestor, device: device)],
-        let end = newest.waitsUntil, owner?.made(newest.known.record.about) ?? true
+        let end = newest.waitsUntil, owner?.owns(newest.known.record.about) ?? true
       else { return false }
       return now < end
     }
