@@ -88,6 +88,11 @@ import Testing
         try shell.get(String(remove))
         #expect(!(try doctor().contains("set-back")))
       }
+      try shell.get("rm \(shell.state)/regent.db*")
+      try run {
+        try shell.get("regentctl requestor add other")
+        #expect(!(try doctor().contains("set-back")), "a new database is not an old copy")
+      }
     }
   }
 

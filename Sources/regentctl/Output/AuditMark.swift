@@ -15,14 +15,23 @@ enum AuditMark {
     do {
       var marks = (try? JSONValue(reading: DurableFile.read(path, limit: 1 << 20, widest: 0o600)))?.object ?? [:]
       let newest = try await admin.newestAuditNumber()
-      if let kept = marks[socket]?.object.flatMap({ try? AuditLine($0) }) {
+      var first = marks[socket]?.object?["first"]?.object.flatMap { try? AuditLine($0) }
+      if let kept = marks[socket]?.object.flatMap({ try? AuditLine($0) }), let begin = first {
         let there = newest < kept.number ? nil : try await admin.audit(after: kept.number - 1, limit: 1).first
         // The service may have removed the line since, because it was old or the log was full. That proves nothing.
         let isLater = newest >= kept.number && (there?.number != kept.number || there == kept)
-        guard isLater else { return [setBack(kept, newest, path)] }
+        if !isLater {
+          // Another database, such as that of a new installation, has another first line.
+          let same = try await admin.audit(after: begin.number - 1, limit: 1).first
+          guard let same, same.number == begin.number, same != begin else { return [setBack(kept, newest, path)] }
+          first = nil
+        }
       }
       guard newest > 0, let line = try await admin.audit(after: newest - 1, limit: 1).first else { return [] }
-      marks[socket] = .object(line.object)
+      if first == nil { first = try await admin.audit(after: 0, limit: 1).first }
+      var mark = line.object
+      mark["first"] = first.map { .object($0.object) }
+      marks[socket] = .object(mark)
       try PrivateDirectory.ensure(folder)
       try DurableFile.write(marks.bytes(), to: path)
       return []

@@ -72,7 +72,7 @@ enum KnownAdvice {
   /// A test compares them with the service's sources.
   static let texts = [
     "add --tls-certificate and --tls-key, or name the proxy: --trust-proxy ADDRESS; without TLS use "
-      + "--public-url http://…",
+      + "--public-url {}",
     "add a certificate at the load balancer, and start every node with --public-url https://NAME",
     "allow only the service to connect to the database; pg_stat_activity lists the sessions",
     "before the next restart, give the unit the key again (LoadCredential=)",
