@@ -100,8 +100,6 @@ CHECK = (
     Step("bare-environment", "every program and script without variables, HOME and terminal",
          ("Tests/acceptance/bare_environment.py", ".build/deb"), 600, ("deb",), ("container",)),
     Step("packages-13", "the packages under Debian 13", ("Tests/acceptance/packages.py", ".build/deb", "trixie"), 600, ("deb",), ("container",)),
-    Step("install-journey", "seconds and keys from the apt repository to a purge, under Debian 12 and 13",
-         ("Tests/acceptance/journey.py", ".build/deb"), 450, ("deb",), ("container",)),
     Step("repository", "the apt repository under Debian 12 and 13", ("Tests/acceptance/repository.py", ".build/deb"), 450, ("deb",), ("container",)),
     Step("release", "tarball and SBOM", ("Tests/acceptance/release.py", RELEASE), 300, ("release-build",)),
     Step("containers", "the images and the compose file", ("Tests/acceptance/containers.py", RELEASE), 600, ("release-build",)),
