@@ -11,7 +11,7 @@ import Testing
 @Suite("State machine: every event in every phase")
 struct EveryPairTests {
   @Test func `every pair of phase and event has the result that every-pair.txt records`() throws {
-    let path = package + "/Tests/AccessEnablerTests/Machine/every-pair.txt"
+    let path = packageFolder() + "/Tests/AccessEnablerTests/Machine/every-pair.txt"
     var lines: [String] = []
     for (phase, bench) in Self.phases {
       #expect(Self.name(of: bench.machine.phase) == phase)

@@ -43,7 +43,7 @@ struct PlatformTable {
 
   init() throws {
     let text = String(
-      decoding: try readFile(package + "/Tests/AccessEnablerTests/Machine/platform-account.txt"), as: UTF8.self)
+      decoding: try readFile(packageFolder() + "/Tests/AccessEnablerTests/Machine/platform-account.txt"), as: UTF8.self)
     var lines: [Line] = []
     for (index, text) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       guard !text.isEmpty, !text.hasPrefix("#") else { continue }

@@ -59,7 +59,7 @@ struct RegentdTests {
 
   @Test func `the commands of the tutorial make a service that signs a box in`() async throws {
     let tutorial = "Sources/AccessEnabler/AccessEnabler.docc/SignedInInTenMinutes.md"
-    let page = String(decoding: try readFile("\(package)/\(tutorial)"), as: UTF8.self)
+    let page = String(decoding: try readFile("\(packageFolder())/\(tutorial)"), as: UTF8.self)
     let commands = page.split(separator: "\n").filter { $0.hasPrefix("regentctl ") }
     #expect(commands.count == 6)
     try await withTemporaryFolder { folder in

@@ -1,4 +1,0 @@
-import TestSupport
-
-/// The folder of this package's sources.
-let package = packageFolder()
