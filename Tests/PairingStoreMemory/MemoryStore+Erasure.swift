@@ -19,8 +19,8 @@ extension MemoryStore {
     for record in found.signIns {
       let id = record.authentication.id
       found.permits += (permits[id] ?? [:]).values.sorted { $0.permit.resource < $1.permit.resource }
-      found.grants += grants.values.filter { $0.authentication == id }
-      found.boxes += boxes.values.filter { $0.authentication == id }
+      found.grants += grants.values.filter { $0.authentication == id }.sorted { $0.id < $1.id }
+      found.boxes += boxes.values.filter { $0.authentication == id }.sorted { $0.id < $1.id }
       found.screenNames[screen(record)] = names[screen(record)]
     }
     let devices = Set(found.signIns.map(\.deviceHash))
@@ -34,6 +34,8 @@ extension MemoryStore {
       default: break
       }
     }
+    // A dictionary lists its keys in an order that changes when others are removed.
+    found.failures.sort { ($0.source ?? "") < ($1.source ?? "") }
     return found
   }
 

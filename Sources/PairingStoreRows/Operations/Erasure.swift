@@ -70,10 +70,10 @@ extension SignedRows {
         context, Tables.permits, "\(all: Tables.permits) WHERE authentication = \(id) ORDER BY resource"
       ).map(\.record)
       found.grants += try all(
-        context, Tables.grants, "\(all: Tables.grants) WHERE authentication = \(id)"
+        context, Tables.grants, "\(all: Tables.grants) WHERE authentication = \(id) ORDER BY id"
       ).map(\.record)
       found.boxes += try all(
-        context, Tables.boxes, "\(all: Tables.boxes) WHERE authentication = \(id)"
+        context, Tables.boxes, "\(all: Tables.boxes) WHERE authentication = \(id) ORDER BY id"
       ).map(\.record)
       let place = screen(record)
       found.screenNames[place] = try one(
