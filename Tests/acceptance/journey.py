@@ -64,7 +64,7 @@ def pair(keyboard):
     keyboard.shows("to sign in, run regent pair")
     keyboard.prompt()
     keyboard.type("regent pair")
-    code = keyboard.shows(r"\b[B-Z]{4}-[B-Z]{4}\b").group(0)
+    code = keyboard.code()
     stage.machine.run("regentctl", "code", "approve", code, "--provider", "home", "--account", "anna")
     keyboard.prompt()
     assert a_token()

@@ -45,6 +45,10 @@ class Keyboard:
         except TimeoutError:
             raise AssertionError(f"{pattern} is not on the screen: {self.tmux('capture-pane', '-p', '-S', '-200')}") from None
 
+    def code(self):
+        """The registration code on the screen; groups of an enrolment code, which is there too, can look like one."""
+        return self.shows(r"(?<![\w-])[B-Z]{4}-[B-Z]{4}(?![\w-])").group(0)
+
     def prompt(self):
         """Waits for the next prompt; the typed text may not be on the screen yet behind the last one."""
         self.prompts += 1
@@ -111,7 +115,7 @@ def from_nothing_to_a_code_on_the_screen():
         keyboard.shows("to sign in, run regent pair")
         keyboard.prompt()
         keyboard.type("regent pair")
-        return keyboard.shows(r"\b[B-Z]{4}-[B-Z]{4}\b").group(0)
+        return keyboard.code()
 
     code = typed("the service", service)
     assert typed("the box", box)
