@@ -6,6 +6,8 @@ internal import RegentPlatform
 public final class Server: Sendable {
   /// The addresses on which the server listens, with the ports that the kernel chose, in the order of the listeners.
   public let addresses: [ListenAddress]
+  /// The maximum number of connections.
+  public let connections: Int
 
   private let acceptor: Acceptor
   private let loops: [EventLoop]
@@ -41,6 +43,7 @@ public final class Server: Sendable {
       let acceptor = try Acceptor(
         bound, loops: loops, configuration: configuration, sources: sources)
       addresses = bound.map(\.socket.address)
+      connections = configuration.connections
       (self.acceptor, self.loops, self.contexts) = (acceptor, loops, contexts)
       for (index, loop) in loops.enumerated() {
         running.append((loop, try startThread("http-loop-\(index)", turns: .short) { loop.run() }))

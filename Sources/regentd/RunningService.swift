@@ -34,6 +34,7 @@ struct RunningService {
     let (store, upkeepOfStore, numbersOfStore) = try openDatabase(settings, nextStart, log, onMigration: onMigration)
     do {
       options.limits = settings.limits
+      options.limits.longPolls = server.connections - max(1, server.connections / 32)
       options.auditRetention = settings.auditRetention
       options.version = regentVersion
       options.node = settings.node

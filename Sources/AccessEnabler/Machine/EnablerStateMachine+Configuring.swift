@@ -31,9 +31,10 @@ extension EnablerStateMachine {
         finish(request, .configured(providers))
         return
       }
-    default: break
+    // Calls such as authorizations continue: an app may set its requestor each time it comes to the foreground.
+    case .ready where isSame: dropEarly()
+    default: leaveEverything(EntitlementError(.superseded))
     }
-    leaveEverything(EntitlementError(.superseded))
     if !details.requestor.isSameText(as: requestor) {
       selection = .usual
       isAccountDisabled = false

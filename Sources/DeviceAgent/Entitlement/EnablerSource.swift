@@ -18,7 +18,7 @@ actor EnablerSource: EntitlementSource {
   private var providerList: [MVPD] = []
   /// When the service last answered, in nanoseconds since boot.
   private var configuredAt: UInt64?
-  private var configuring: Task<Result<[MVPD], EntitlementError>, Never>?
+  private var configuring: Task<EntitlementError?, Never>?
 
   private var telling: Task<Void, Never>?
 
@@ -83,16 +83,12 @@ actor EnablerSource: EntitlementSource {
   }
 
   func authorize(_ resource: String, data: [String: String]) async throws(CommandError) -> MediaGrant {
-    try await configured()
-    do throws(EntitlementError) {
-      let access = try await enabler.authorize(resource, data: data)
-      return MediaGrant(
-        resource: access.resource, token: access.serialized, expires: access.expires.milliseconds,
-        provider: access.provider)
-    } catch {
-      noteAbsence(error)
-      throw CommandError(error, about: resource)
+    let access = try await ask(about: resource) { enabler throws(EntitlementError) in
+      try await enabler.authorize(resource, data: data)
     }
+    return MediaGrant(
+      resource: access.resource, token: access.serialized, expires: access.expires.milliseconds,
+      provider: access.provider)
   }
 
   func metadata(_ key: String) async throws(CommandError) -> JSONValue {
@@ -145,14 +141,17 @@ actor EnablerSource: EntitlementSource {
   }
 
   private func ask<Answer: Sendable>(
+    about resource: String? = nil, isRepeated: Bool = false,
     _ question: @Sendable (AccessEnabler) async throws(EntitlementError) -> Answer
   ) async throws(CommandError) -> Answer {
     try await configured()
     do throws(EntitlementError) {
       return try await question(enabler)
     } catch {
+      // Meanwhile the service was found at another address, and the SDK was given that address.
+      if error.kind == .superseded, !isRepeated { return try await ask(about: resource, isRepeated: true, question) }
       noteAbsence(error)
-      throw CommandError(error)
+      throw resource.map { CommandError(error, about: $0) } ?? CommandError(error)
     }
   }
 
@@ -175,22 +174,21 @@ actor EnablerSource: EntitlementSource {
     let isSignedIn = configuredAt == nil ? false : await enabler.currentSignIn() != nil
     let trust = isSignedIn ? Self.longestTrust : Self.trustWhileSignedOut
     if let configuredAt, Clocks.bootNanoseconds(since: configuredAt) < trust { return nil }
-    let task: Task<Result<[MVPD], EntitlementError>, Never>
-    if let configuring {
-      task = configuring
-    } else {
-      task = Task { await self.configureOrFind() }
-      configuring = task
+    if let configuring { return await configuring.value }
+    let task = Task {
+      let result = await self.configureOrFind()
+      // Here, and not by each caller that waits: a late one would forget a task that began after this one.
+      configuring = nil
+      switch result {
+      case .success(let providers):
+        providerList = providers
+        configuredAt = Clocks.bootNanoseconds()
+        return EntitlementError?.none
+      case .failure(let error): return error
+      }
     }
-    let result = await task.value
-    configuring = nil
-    switch result {
-    case .success(let providers):
-      providerList = providers
-      configuredAt = Clocks.bootNanoseconds()
-      return nil
-    case .failure(let error): return error
-    }
+    configuring = task
+    return await task.value
   }
 }
 

@@ -93,7 +93,8 @@ package struct AuthenticationRoutes: Sendable {
     let question = try question.held(for: id)
     let (sequence, countsSteps) = (wait.sequence, after != nil)
     return V1Wait(
-      subject: .code(id), place: .device(question.place, caller), span: wait.span, granted: wait.granted,
+      subject: .code(id), place: .device(question.place, caller), from: SourceKey(call.request.clientAddress),
+      span: wait.span, granted: wait.granted,
       // The answer is yes, no or "not yet". When a phone has only opened the page, the answer stays "not yet", so the
       // long poll continues, unless the client wants to hear of each step.
       while: { [core] in

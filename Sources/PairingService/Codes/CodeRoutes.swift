@@ -81,8 +81,8 @@ package struct CodeRoutes: Sendable {
     let (id, sequence) = (record.id, wait.sequence)
     return .wait(
       V1Wait(
-        subject: .code(id), place: .device(.record, call.side(of: record)), span: wait.span,
-        granted: wait.granted,
+        subject: .code(id), place: .device(.record, call.side(of: record)), from: SourceKey(call.request.clientAddress),
+        span: wait.span, granted: wait.granted,
         while: { [core] in core.codes.find(id)?.flow.sequence == sequence },
         answer: { _ throws(CallError) in
           let record = core.codes.find(id)

@@ -90,7 +90,7 @@ package final class ServiceCore: Sendable {
     codes = LiveCodes(clock: clock, isShared: store.isShared)
     codeLooks = CodeRefresher(store, codes, clock: clock)
     nodeChangeFeed = NodeChangeFeed(store, clock: clock)
-    waiters = Waiters(clock: clock)
+    waiters = Waiters(clock: clock, room: options.limits.longPolls)
     drain = Drain(waiters)
     boxDecisions = BoxDecisions(store, waiters, clock: clock)
     let node = store.isShared ? options.node : nil

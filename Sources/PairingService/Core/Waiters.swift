@@ -25,6 +25,9 @@ package final class Waiters: Sendable {
     case phone(Int)
   }
 
+  /// The most pages that may wait for one code; a further page ends the wait of the oldest.
+  private static let pagesOfCode = 8
+
   /// The client that has a long poll for one of a device's resources, such as its code or its sign-in.
   package enum Caller: Hashable, Sendable {
     /// The long poll comes from the device that created the code, according to the device id in the request.
@@ -54,7 +57,7 @@ package final class Waiters: Sendable {
     case approved(AuthenticationRecord)
     /// The long poll has lasted as long as the client asked.
     case timeUp
-    /// The long poll was ended because the same client has sent its request again.
+    /// The long poll was ended because the same client has sent its request again, or to make room for other clients.
     case displaced
     /// The long poll was ended because the service stops.
     case stopping
@@ -66,6 +69,8 @@ package final class Waiters: Sendable {
   fileprivate struct Waiter: Sendable {
     let number: UInt64
     let place: Place
+    /// The client's network; nil if it is not known, as for a local program.
+    let source: SourceKey?
     let isStill: @Sendable () -> Bool
     let end: @Sendable (End) -> Void
   }
@@ -77,11 +82,16 @@ package final class Waiters: Sendable {
   }
 
   fileprivate struct WaitersState {
+    let room: Int
     /// The waiting long polls, by the code or box for whose change they wait.
     ///
     /// The code that removes a waiter from this table must call its `end`.
     var waiting: [Subject: [Waiter]] = [:]
     var count = 0
+    /// The number of waiting long polls of each network.
+    var held: [SourceKey: Int] = [:]
+    /// The networks that have more long polls than their share.
+    var crowds: Set<SourceKey> = []
     var numbers: UInt64 = 0
     /// The waiting long polls, by the 50 ms interval in which their time is up.
     ///
@@ -100,10 +110,14 @@ package final class Waiters: Sendable {
 
   /// The resolution of the deadlines of long polls, in milliseconds: a hundredth of the shortest useful wait.
   private static let tick: Int64 = 50
-  private let state = Locked(WaitersState())
+  private let state: Locked<WaitersState>
   private let clock: ServiceClock
 
-  package init(clock: ServiceClock) { self.clock = clock }
+  /// - Parameter room: the number of long polls above which those of the network with the most are ended.
+  package init(clock: ServiceClock, room: Int = .max) {
+    self.clock = clock
+    state = Locked(WaitersState(room: room))
+  }
 
   /// The number of long polls that wait.
   package var count: Int { state.withLock { $0.count } }
@@ -130,8 +144,11 @@ package final class Waiters: Sendable {
   ///
   /// `end` completes the response and is called once. `isStill` is called at every change and once after the waiter is
   /// in the table. Without the second check, a change between the caller's own check and the insertion would be missed.
+  ///
+  /// When there are too many long polls, those of the network with the most (`source`) end, so that one network cannot
+  /// hold all connections.
   package func park(
-    _ reply: PendingReply, for subject: Subject, _ place: Place, span: Duration,
+    _ reply: PendingReply, for subject: Subject, _ place: Place, from source: SourceKey?, span: Duration,
     while isStill: @escaping @Sendable () -> Bool,
     end: @escaping @Sendable (End) -> Void
   ) {
@@ -140,18 +157,18 @@ package final class Waiters: Sendable {
       guard !state.isStopping else { return nil }
       state.numbers &+= 1
       let ticket = Ticket(subject: subject, number: state.numbers)
-      let displaced = state.take(subject) { $0.place == place }
-      state.waiting[subject, default: []].append(
-        Waiter(number: ticket.number, place: place, isStill: isStill, end: end))
-      state.count += 1
+      var displaced = state.take(subject) { $0.place == place }
+      if place.side == .phone { displaced += state.takeOldestPage(subject, most: Self.pagesOfCode) }
+      state.add(Waiter(number: ticket.number, place: place, source: source, isStill: isStill, end: end), to: subject)
+      displaced += state.relieve()
       state.deadlines[deadline, default: []].append(ticket)
       state.entries += 1
       defer { state.isTicking = true }
       return Began(
-        ticket: ticket, displaced: displaced.first, isFirst: !state.isTicking, isCrowded: state.isCrowded)
+        ticket: ticket, displaced: displaced, isFirst: !state.isTicking, isCrowded: state.isCrowded)
     }
     guard let began else { return end(.stopping) }
-    began.displaced?.end(.displaced)
+    for waiter in began.displaced { waiter.end(.displaced) }
     if began.isCrowded { forgetWhatIsOver() }
     if began.isFirst { startTicking() }
     let ticket = began.ticket
@@ -190,6 +207,8 @@ package final class Waiters: Sendable {
       state.isStopping = true
       defer { state.waiting = [:] }
       state.count = 0
+      state.held = [:]
+      state.crowds = []
       state.deadlines = [:]
       state.entries = 0
       return state.waiting.values.flatMap(\.self)
@@ -261,7 +280,7 @@ package final class Waiters: Sendable {
   /// The result of adding a long poll to the table.
   private struct Began {
     let ticket: Ticket
-    let displaced: Waiter?
+    let displaced: [Waiter]
     let isFirst: Bool
     let isCrowded: Bool
   }
@@ -278,7 +297,42 @@ extension Waiters.WaitersState {
     let rest = here.filter { waiter in !taken.contains { $0.number == waiter.number } }
     waiting[subject] = rest.isEmpty ? nil : rest
     count -= taken.count
+    for waiter in taken { leave(waiter.source) }
     return taken
+  }
+
+  fileprivate mutating func add(_ waiter: Waiters.Waiter, to subject: Waiters.Subject) {
+    waiting[subject, default: []].append(waiter)
+    count += 1
+    guard let source = waiter.source else { return }
+    held[source, default: 0] += 1
+    if held[source, default: 0] > share { crowds.insert(source) }
+  }
+
+  private mutating func leave(_ source: SourceKey?) {
+    guard let source, let number = held[source] else { return }
+    held[source] = number > 1 ? number - 1 : nil
+    if number - 1 <= share { crowds.remove(source) }
+  }
+
+  /// The number of long polls that a network always keeps.
+  private var share: Int { min(512, room / 8) }
+
+  fileprivate mutating func takeOldestPage(_ subject: Waiters.Subject, most: Int) -> [Waiters.Waiter] {
+    guard let pages = waiting[subject]?.filter({ $0.place.side == .phone }), pages.count >= most else { return [] }
+    return take(subject) { $0.number == pages[0].number }
+  }
+
+  /// Takes some long polls of the network that has the most, if there are too many in all.
+  ///
+  /// It takes many at once, because finding them looks at all.
+  fileprivate mutating func relieve() -> [Waiters.Waiter] {
+    guard count > room, let largest = crowds.max(by: { held[$0, default: 0] < held[$1, default: 0] }) else { return [] }
+    let most = min(held[largest, default: 0] - share, max(1, room / 64))
+    let tickets = waiting.lazy.flatMap { subject, waiters in
+      waiters.lazy.filter { $0.source == largest }.map { Waiters.Ticket(subject: subject, number: $0.number) }
+    }.prefix(most)
+    return Array(tickets).compactMap { take($0) }
   }
 
   fileprivate mutating func take(_ ticket: Waiters.Ticket) -> Waiters.Waiter? {

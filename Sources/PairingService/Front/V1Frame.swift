@@ -61,7 +61,7 @@ struct V1Frame: Sendable {
     // The closure captures two members instead of the whole wait, because the waiter holds the rest already.
     let (answer, granted) = (wait.answer, wait.granted)
     core.waiters.park(
-      reply, for: wait.subject, wait.place, span: wait.span,
+      reply, for: wait.subject, wait.place, from: wait.source, span: wait.span,
       while: wait.isStill,
       end: { end in self.answer(reply, answer, end, granted: granted) })
   }

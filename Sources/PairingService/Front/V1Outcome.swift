@@ -1,5 +1,5 @@
 package import PairingStore
-internal import RegentPairing
+package import RegentPairing
 
 /// The result of an endpoint's work on a request.
 ///
@@ -51,6 +51,8 @@ package struct V1Wait: Sendable {
   package let subject: Waiters.Subject
   /// The client that has the long poll, and the resource that it waits for.
   package let place: Waiters.Place
+  /// The client's network.
+  package let source: SourceKey?
   /// Returns true while the client would learn nothing new, so that the long poll continues.
   package let isStill: @Sendable () -> Bool
   /// The longest time that the long poll may last.
@@ -63,12 +65,13 @@ package struct V1Wait: Sendable {
   package let answer: V1HeldAnswer
 
   package init(
-    subject: Waiters.Subject, place: Waiters.Place, span: Duration, granted: Int,
+    subject: Waiters.Subject, place: Waiters.Place, from source: SourceKey?, span: Duration, granted: Int,
     while isStill: @escaping @Sendable () -> Bool,
     answer: @escaping V1HeldAnswer
   ) {
     self.subject = subject
     self.place = place
+    self.source = source
     self.isStill = isStill
     self.span = span
     self.granted = granted

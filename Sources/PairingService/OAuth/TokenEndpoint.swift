@@ -85,10 +85,10 @@ struct TokenEndpoint: Sendable {
     } catch {
       throw OAuthError.slowDown
     }
-    let id = code.id
+    let (id, source) = (code.id, SourceKey(call.request.clientAddress))
     return .later { [core, frame] reply in
       core.waiters.park(
-        reply, for: .code(id), .device(.token, .owner), span: span,
+        reply, for: .code(id), .device(.token, .owner), from: source, span: span,
         while: { core.codes.find(id)?.flow.state.isPending == true },
         end: { end in
           let closes = if case .stopping = end { true } else { false }

@@ -175,7 +175,7 @@ extension Phone {
 
   private func park(_ reply: PendingReply, _ wait: PhoneWait) {
     core.waiters.park(
-      reply, for: .code(wait.registration), core.waiters.phonePlace(), span: wait.span,
+      reply, for: .code(wait.registration), core.waiters.phonePlace(), from: wait.source, span: wait.span,
       while: wait.isStill,
       end: { end in
         var response = wait.answer()

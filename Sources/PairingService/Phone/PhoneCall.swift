@@ -77,6 +77,8 @@ enum PhoneOutcome: Sendable {
 struct PhoneWait: Sendable {
   /// The code whose changes end the long poll.
   let registration: RegistrationID
+  /// The phone's network.
+  let source: SourceKey?
   /// The maximum duration of the long poll.
   let span: Duration
   /// Whether the state is still the one that the page shows, so that the long poll continues.

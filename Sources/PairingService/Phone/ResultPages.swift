@@ -20,7 +20,7 @@ extension Phone {
     waitingPage(&routes, "/(D)/{code}/wait") { call in
       let opened = try opened(call)
       guard approval(opened, call) != nil else { throw PhoneStop(.notice(.unknownCode)) }
-      return wait(opened, seen: call.queried("state") ?? "")
+      return wait(opened, seen: call.queried("state") ?? "", from: SourceKey(call.request.clientAddress))
     }
   }
 
@@ -72,7 +72,7 @@ extension Phone {
 
   // MARK: - Long poll
 
-  private func wait(_ opened: OpenedCode, seen: String) -> PhoneOutcome {
+  private func wait(_ opened: OpenedCode, seen: String, from source: SourceKey?) -> PhoneOutcome {
     let id = opened.record.id
     let now = core.clock.now
     let state = word(id)
@@ -87,7 +87,7 @@ extension Phone {
     }
     return .wait(
       PhoneWait(
-        registration: id, span: span, isStill: { word(id) == seen },
+        registration: id, source: source, span: span, isStill: { word(id) == seen },
         answer: { Self.document(word(id)) }))
   }
 

@@ -102,7 +102,8 @@ extension PlatformRoutes {
       let granted = WaitPlan.granted(seconds)
       return .wait(
         V1Wait(
-          subject: .box(hash), place: .device(.decisions, .owner), span: .seconds(granted), granted: granted,
+          subject: .box(hash), place: .device(.decisions, .owner), from: SourceKey(call.request.clientAddress),
+          span: .seconds(granted), granted: granted,
           while: { core.boxDecisions.changeCount == seen },
           answer: { _ in
             .later {

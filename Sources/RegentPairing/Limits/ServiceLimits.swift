@@ -38,6 +38,10 @@ public struct ServiceLimits: Hashable, Sendable {
   ///
   /// If more codes were live, a guess would be more likely to hit one.
   public var liveCodes = 100_000
+  /// How many long polls are held before those of the network with the most are ended.
+  ///
+  /// A few connections stay free for other networks.
+  public var longPolls = Int.max
 
   public init() {}
 }

@@ -168,6 +168,17 @@ struct ConfiguringTests {
     #expect(bench.outcomes(of: second).count == 1)
   }
 
+  @Test func `an authorization continues while the app sets the same requestor again`() {
+    var bench = Bench.signedIn()
+    let play = bench.call(.getAuthorization("news", data: [:]))
+    let again = bench.setRequestor()
+    #expect(bench.outcomes(of: play).isEmpty)
+    #expect(bench.open.map(\.operation).contains(.configuration))
+    let other = bench.setRequestor("NEWS", tokens: RequestorTokens())
+    #expect(bench.error(of: play)?.kind == .superseded && bench.error(of: again)?.kind == .superseded)
+    #expect(bench.outcomes(of: other).isEmpty)
+  }
+
   @Test func `setRequestor without any service fails at once`() {
     var bench = Bench { $0.services = [] }
     let request = bench.setRequestor()
