@@ -31,6 +31,7 @@ func metricsServer(
   var configuration = ServerConfiguration()
   configuration.loops = 1
   configuration.connections = 64
+  configuration.deadlines.header = .seconds(3)
   return try Server(
     [Listener(address, handler: try Router(routes, refuse: ServiceRoutes.refuse))],
     configuration: configuration)

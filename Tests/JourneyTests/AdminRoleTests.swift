@@ -1,5 +1,6 @@
 import Administration
 import HTTPServer
+import HTTPTestSupport
 import PairingService
 import RegentJSON
 import ServiceTestSupport
@@ -55,7 +56,6 @@ import Testing
     GET /v1/providers/{provider}/channels
     GET /v1/entitlements/{rule}
     GET /v1/codes
-    GET /v1/codes/{code}
     GET /v1/sign-ins
     GET /v1/sign-ins/{authentication}
     GET /v1/devices
@@ -67,6 +67,7 @@ import Testing
     POST /v1/tokens/verify
     """,
     .desk: """
+    GET /v1/codes/{code}
     POST /v1/codes/{code}/withdraw
     POST /v1/codes/{code}/approve
     PUT /v1/providers/{provider}/account/password
@@ -142,6 +143,30 @@ import Testing
       }
     }
     #expect(sent == socket.calls.count * 5)
+  }
+
+  @Test func `only owners read the ids of devices, with which a device can be impersonated`() async throws {
+    let service = try await TestService()
+    let socket = try AdminSocket(service.core, ownUser: 999, groups: Self.groups)
+    let client = InProcessClient(try await service.phoneRouter())
+    _ = try await newCode(service, client, device: "id-of-room-7")
+    let code = try await newCode(service, client, device: "id-of-room-8")
+    let approval = #"{"provider":"local","account":"demo"}"#
+    #expect(try await socket.send("POST", "/v1/codes/\(code)/approve", approval).status == 200)
+    let id = try await JSONValue(reading: socket.send("GET", "/v1/sign-ins").body).array?.first?.object?["id"]?.string
+    let signIn = try #require(id)
+    let targets =
+      socket.calls.filter { $0.hasPrefix("GET ") && !$0.contains("{") }.map { String($0.dropFirst(4)) }
+      + [
+        "/v1/codes/\(code)", "/v1/sign-ins/\(signIn)", "/v1/devices?id=id-of-room-8", "/v1/why?box=id-of-room-8",
+        "/v1/providers/local/account/data?name=demo",
+      ]
+    for (role, peer) in Self.peers {
+      var texts = ""
+      for target in targets { texts += try await socket.send("GET", target, from: .local(peer)).text }
+      #expect(texts.contains("id-of-room-7") == (role == .owner), "\(role?.rawValue ?? "a stranger")")
+      #expect(texts.contains("\"id-of-room-8") == (role == .owner), "\(role?.rawValue ?? "a stranger")")
+    }
   }
 
   @Test func `a refusal names the role that is missing and the group that has it`() async throws {

@@ -79,11 +79,11 @@ private struct ThreeNodes: Sendable {
 
   var account: LoginSubject {
     get throws {
-      .accountFrom(try #require(SourceKey(address)), try named(Sample.provider), try named(Sample.account))
+      .accountFrom(SourceKey(address), try named(Sample.provider), try named(Sample.account))
     }
   }
 
-  var source: LoginSubject { get throws { .source(try #require(SourceKey(address))) } }
+  var source: LoginSubject { get throws { .source(SourceKey(address)) } }
 }
 
 @Suite struct `Passwords at several nodes` {

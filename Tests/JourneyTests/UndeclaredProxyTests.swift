@@ -54,6 +54,27 @@ import Testing
     #expect(try await !said())
   }
 
+  @Test func `a proxy on a Unix socket that sends no client addresses gets the limits of one client`() async throws {
+    let service = try await TestService()
+    let admin = try AdminSocket(service.core)
+    func said() async throws -> Bool { try await admin.send("GET", "/v1/doctor").text.contains("X-Forwarded-For") }
+    #expect(try await !said())
+    let client = InProcessClient(
+      try await service.phoneRouter(), peer: .local(Credentials(process: 1, user: 33, group: 33)))
+    // Each guess comes from a new browser, as if many phones shared the proxy.
+    var refused = 0
+    let letters = Array("BCDFGHJKLMNP")
+    for number in 0..<70 {
+      var phone = PhoneBrowser(client)
+      _ = try await phone.open("/")
+      let code = "BCDFGH\(letters[number / 12])\(letters[number % 12])"
+      let answer = try await phone.post("/code", ["csrf": phone.formToken, "code": code])
+      refused += answer.status == 429 ? 1 : 0
+    }
+    #expect(refused >= 10)
+    #expect(try await said())
+  }
+
   @Test(arguments: ["http://192.168.1.2:8787", "http://tv.example.org"])
   func `doctor warns of a service without TLS, at home, too`(address: String) async throws {
     let service = try await TestService(options: { $0.publicURL = address })

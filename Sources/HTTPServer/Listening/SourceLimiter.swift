@@ -47,7 +47,8 @@ final class SourceLimiter: Sendable {
   }
 
   init(_ configuration: ServerConfiguration) {
-    perAddress = configuration.unprovenConnectionsPerSource
+    // With few connections, the limit for one address would otherwise be above that for all.
+    perAddress = min(configuration.unprovenConnectionsPerSource, max(8, configuration.connections / 4))
     perUser = configuration.connectionsPerUser
     allUsers = configuration.connectionsOfUsers
     budget = configuration.bufferedBytes

@@ -11,17 +11,20 @@ typealias AdminAction = @Sendable (AdminCall) async throws(AdminError) -> AdminR
 /// A request on the admin socket, with the operator who sent it.
 struct AdminCall: Sendable {
   let `operator`: OperatorName
+  /// The role of the user who sent the call.
+  let role: AdminRole
   let core: ServiceCore
   private let path: PathParameters
   private let query: FormParameters
   private let content: JSONObject?
 
   init(
-    request: Request, path: PathParameters, operator name: OperatorName, core: ServiceCore
+    request: Request, path: PathParameters, operator name: OperatorName, role: AdminRole, core: ServiceCore
   ) throws(AdminError) {
     self.path = path
     self.core = core
     self.operator = name
+    self.role = role
     do throws(RequestTextError) {
       query = try request.queryParameters()
     } catch {

@@ -15,10 +15,10 @@ extension AdminRouteBuilder {
       let records = try await stored { () throws(StoreError) in
         try await call.core.store.registrations(after: after, limit: limit, at: call.now)
       }
-      return .list(of: records.map { CodeEntry($0, at: call.now) })
+      return .list(of: records.map { CodeEntry($0, at: call.now, for: call.role) })
     }
     on(.get, AdminPaths.one(AdminPaths.codes, "{code}")) { call throws(AdminError) in
-      .document(CodeEntry(try await call.code(), at: call.now))
+      .document(CodeEntry(try await call.code(), at: call.now, for: call.role))
     }
     on(.post, AdminPaths.act(AdminPaths.codes, "{code}", "withdraw")) {
       call throws(AdminError) in
@@ -27,7 +27,7 @@ extension AdminRouteBuilder {
       let withdrawn = try await stored { () throws(StoreError) in
         try await call.core.codeTransitions.withdraw(record.id, .operator, audit: line)
       }
-      return .document(CodeEntry(withdrawn, at: call.now))
+      return .document(CodeEntry(withdrawn, at: call.now, for: call.role))
     }
     on(.post, AdminPaths.act(AdminPaths.codes, "{code}", "approve")) { call throws(AdminError) in
       .document(try await call.approveCode())
@@ -83,7 +83,7 @@ extension AdminCall {
     do throws(StoreError) {
       let result = try await core.codeTransitions.approve(record.id, request, audit: line)
       await core.signInTransitions.makeRoom(besides: result.authentication)
-      return CodeEntry(result.change.record, at: now)
+      return CodeEntry(result.change.record, at: now, for: role)
     } catch {
       // The refusal of an approval is audited only if the store works. During an outage the store has not refused the
       // approval, and writing an audit entry would block until the outage ends.
@@ -118,7 +118,7 @@ extension AdminCall {
 }
 
 extension CodeEntry {
-  init(_ record: RegistrationRecord, at now: Instant) {
+  init(_ record: RegistrationRecord, at now: Instant, for role: AdminRole) {
     let flow = record.flow.settled(at: now)
     let viewer: Viewer? =
       switch flow.state {
@@ -128,7 +128,8 @@ extension CodeEntry {
     self.init(
       id: record.id, requestor: record.requestor, state: flow.status(at: now).rawValue,
       generated: flow.issued, expires: flow.expires, device: record.about.name,
-      deviceID: DeviceCode.shownID(of: record.device, record.about), address: record.about.address,
+      deviceID: DeviceCode.shownID(of: record.device, record.deviceHash, record.about, to: role),
+      address: record.about.address,
       preselected: record.preselected, provider: viewer?.provider, account: viewer?.account,
       app: AppReport(record.about, record.profile))
   }

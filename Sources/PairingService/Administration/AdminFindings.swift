@@ -61,6 +61,15 @@ extension AdminCall {
   /// Warns of a reverse proxy that is missing from the settings: without the setting, the service takes all clients
   /// behind the proxy for one.
   private func proxyFindings() -> [Finding] {
+    if core.undeclaredProxy.hidesAddresses(at: core.clock.uptime) {
+      return [
+        Finding(
+          "proxy", .warning,
+          "the proxy on the Unix socket does not send the addresses of its clients (X-Forwarded-For): rate limits "
+            + "treat all its clients as one",
+          fix: "compare the proxy's settings with the samples in /usr/share/doc/regentd/examples/proxy")
+      ]
+    }
     guard let proxy = core.undeclaredProxy.seen(at: core.clock.uptime) else { return [] }
     return [
       Finding(

@@ -64,12 +64,14 @@ struct AdminGuard: Sendable {
   func answer(
     _ request: Request, _ path: PathParameters, needs role: AdminRole, _ action: @escaping AdminAction
   ) -> Answer {
-    guard let peer = peer(of: request, role) else { return .now(refused(request, role)) }
+    guard let peer = peer(of: request, role), let ownRole = access.role(of: peer) else {
+      return .now(refused(request, role))
+    }
     return .later { [core, names] reply in
       Task {
         do throws(AdminError) {
           let name = names.name(of: peer.user).behind(request, peer)
-          let call = try AdminCall(request: request, path: path, operator: name, core: core)
+          let call = try AdminCall(request: request, path: path, operator: name, role: ownRole, core: core)
           reply.complete(try await action(call).response)
         } catch {
           reply.complete(Self.response(error))

@@ -61,7 +61,6 @@ package enum AdminRole: String, Sendable, CaseIterable, Comparable {
     "GET /v1/providers/{provider}/channels": .viewer,
     "GET /v1/entitlements/{rule}": .viewer,
     "GET /v1/codes": .viewer,
-    "GET /v1/codes/{code}": .viewer,
     "GET /v1/sign-ins": .viewer,
     "GET /v1/sign-ins/{authentication}": .viewer,
     "GET /v1/devices": .viewer,
@@ -72,6 +71,8 @@ package enum AdminRole: String, Sendable, CaseIterable, Comparable {
     "GET /v1/temporary-passes": .viewer,
     "POST /v1/tokens/verify": .viewer,
 
+    // With the letters of a code, the call says whether the code exists.
+    "GET /v1/codes/{code}": .desk,
     "POST /v1/codes/{code}/withdraw": .desk,
     "POST /v1/codes/{code}/approve": .desk,
     "PUT /v1/providers/{provider}/account/password": .desk,

@@ -132,7 +132,7 @@ extension AdminCall {
   ///
   /// It contains the time of the last use, if this process has seen one.
   fileprivate func signIn(_ record: AuthenticationRecord, name: String?) -> SignInEntry {
-    var signIn = SignInEntry(record, name: name)
+    var signIn = SignInEntry(record, name: name, for: role)
     signIn.lastUsed = core.lastUses.of(record.authentication.id)
     return signIn
   }
@@ -227,11 +227,12 @@ extension AdminCall {
 }
 
 extension SignInEntry {
-  init(_ record: AuthenticationRecord, name: String?) {
+  init(_ record: AuthenticationRecord, name: String?, for role: AdminRole) {
     let authentication = record.authentication
     self.init(
       id: authentication.id, device: record.deviceHash.shortName,
-      deviceID: DeviceCode.shownID(of: record.device, record.about), requestor: authentication.requestor,
+      deviceID: DeviceCode.shownID(of: record.device, record.deviceHash, record.about, to: role),
+      requestor: authentication.requestor,
       provider: authentication.viewer.provider,
       account: authentication.viewer.account, source: authentication.source.rawValue,
       issued: authentication.issued, expires: authentication.expires)

@@ -35,7 +35,7 @@ extension AdminCall {
       (try await core.screenNames(of: viewer), try await core.screenNames(of: rows.signIns))
     }
     guard !rows.isEmpty || !lines.isEmpty || !all.isEmpty else { throw .missing("account", viewer.title) }
-    return ViewerData(of: viewer, rows, lines, names: { names[$0.authentication.id] }, all, at: now)
+    return ViewerData(of: viewer, rows, lines, names: { names[$0.authentication.id] }, all, at: now, for: role)
   }
 
   private func auditLines(about viewer: Viewer) async throws(StoreError) -> [NumberedAuditEntry] {
@@ -109,7 +109,8 @@ extension ErasedViewer {
 extension ViewerData {
   fileprivate init(
     of viewer: Viewer, _ rows: ViewerRows, _ lines: [NumberedAuditEntry],
-    names: (AuthenticationRecord) -> String?, _ screenNames: [String], at now: Instant
+    names: (AuthenticationRecord) -> String?, _ screenNames: [String], at now: Instant,
+    for role: AdminRole
   ) {
     var object: JSONObject = [
       "provider": .string(viewer.provider.text), "name": .string(viewer.account?.text ?? ""),
@@ -118,11 +119,11 @@ extension ViewerData {
     object["account"] = rows.account?.json
     object["rules"] = .array(rows.rules.map(\.json))
     object["sessions"] = .array(rows.sessions.map { SessionEntry($0).json })
-    object["signIns"] = .array(rows.signIns.map { Self.signIn($0, rows, name: names($0)) })
+    object["signIns"] = .array(rows.signIns.map { Self.signIn($0, rows, name: names($0), for: role) })
     object["screenNames"] = .array(screenNames.map(JSONValue.string))
     object["codes"] = .array(
       rows.codes.map { record in
-        var code = CodeEntry(record, at: now).object
+        var code = CodeEntry(record, at: now, for: role).object
         code.add(record.about)
         return .object(code)
       })
@@ -154,9 +155,11 @@ extension ViewerData {
   }
 
   /// A sign-in with everything that depends on it.
-  private static func signIn(_ record: AuthenticationRecord, _ rows: ViewerRows, name: String?) -> JSONValue {
+  private static func signIn(
+    _ record: AuthenticationRecord, _ rows: ViewerRows, name: String?, for role: AdminRole
+  ) -> JSONValue {
     let id = record.authentication.id
-    var object = SignInEntry(record, name: name).object
+    var object = SignInEntry(record, name: name, for: role).object
     object.add(record.about)
     object["permits"] = .array(
       rows.permits.filter { $0.permit.authentication == id }.map { one in

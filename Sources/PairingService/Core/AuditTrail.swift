@@ -129,7 +129,7 @@ package final class AuditTrail: Sendable {
   /// Swift seeds its hashes anew in every process, so an attacker cannot know which addresses share a bucket. An
   /// attacker with hundreds of addresses still hits other buckets by chance; lines in those buckets are then left out.
   private static func bucket(of address: IPAddress?, _ subject: String) -> Int {
-    let hash = SourceKey(address)?.network.hashValue ?? subject.hashValue
+    let hash = address == nil ? subject.hashValue : SourceKey(address).network.hashValue
     return Int(UInt(bitPattern: hash) % UInt(buckets))
   }
 }

@@ -13,14 +13,22 @@ package final class UndeclaredProxy: Sendable {
   /// After that, the settings may have been changed.
   private static let span: Duration = .seconds(86_400)
   private let last = Locked<(address: IPAddress, at: Uptime)?>(nil)
+  /// When a request for a page came last from a proxy on a Unix socket that did not send its client's address.
+  private let lastWithoutAddress = Locked<Uptime?>(nil)
 
   package init() {}
 
   func note(_ request: Request, at now: Uptime) {
+    if request.peer.address == nil, request.clientAddress == nil { lastWithoutAddress.withLock { $0 = now } }
     guard request.hasUndeclaredProxy, let address = request.peer.address,
       address.isNotOfTheInternet
     else { return }
     last.withLock { $0 = (address, now) }
+  }
+
+  /// Whether a proxy on a Unix socket did not send its client's address within a day.
+  func hidesAddresses(at now: Uptime) -> Bool {
+    lastWithoutAddress.withLock { last in last.map { now.since($0) < Self.span } ?? false }
   }
 
   /// The address of the proxy that the settings do not name, if it was seen within a day.

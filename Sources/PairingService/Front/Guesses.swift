@@ -92,8 +92,7 @@ extension RequestLimits {
   ///
   /// Call it before looking the code up.
   package func mayTryCode(from address: IPAddress?, as guesser: Guesser) throws(CallError) {
-    guard let source = SourceKey(address) else { return }
-    let now = clock.uptime
+    let (source, now) = (SourceKey(address), clock.uptime)
     try allow(
       state.withLock { state in
         switch guesser {
@@ -109,7 +108,7 @@ extension RequestLimits {
   ///
   /// If `mark` identifies the code, the same wrong code is not counted again for a while.
   package func wrongCode(from address: IPAddress?, as guesser: Guesser, mark: Int64? = nil) {
-    guard let address, let source = SourceKey(address) else { return metrics.count(.wrongCodes) }
+    let source = SourceKey(address)
     let isCounted =
       switch guesser {
       case .phone(let account, _):
@@ -120,13 +119,14 @@ extension RequestLimits {
     metrics.count(.wrongCodes)
     // The counters limit the number of these lines, and the log has a rate limit of its own.
     switch guesser {
+    case _ where address == nil: log.warning("wrong-code-without-address")
     // `deploy/fail2ban` searches for this line.
-    case .phone: log.warning("wrong-code", ("address", address.description))
+    case .phone: log.warning("wrong-code", ("address", address?.description ?? ""))
     // `deploy/fail2ban` does not search for this line: boxes with outdated registrations must not get the phones in
     // their home banned.
     case .app(let requestor):
       log.warning(
-        "wrong-code-of-app", ("requestor", requestor.text), ("address", address.description))
+        "wrong-code-of-app", ("requestor", requestor.text), ("address", address?.description ?? ""))
     }
   }
 
@@ -143,8 +143,7 @@ extension RequestLimits {
   ///
   /// - Throws: 429 when too many have come from this address; then this one is not counted.
   func wrongClaim(_ claimant: Claimant, from address: IPAddress?) throws(CallError) {
-    guard let address, let source = SourceKey(address) else { return }
-    let now = clock.uptime
+    let (source, now) = (SourceKey(address), clock.uptime)
     try allow(
       state.withLock { state in
         switch claimant {
@@ -158,21 +157,19 @@ extension RequestLimits {
       guard count(WrongGuess(.program, from: source)) else { return }
       // The counters limit the number of these lines, and the log has a rate limit of its own. `deploy/fail2ban` does
       // not search for this line: a program with outdated credentials must not get the phones in its home banned.
-      log.warning("wrong-client", ("address", address.description))
+      log.warning("wrong-client", ("address", address?.description ?? ""))
     }
   }
 
   /// Throws when too many wrong enrolment codes have come from this address.
   package func mayTryEnrolment(from address: IPAddress?) throws(CallError) {
-    guard let source = SourceKey(address) else { return }
-    let now = clock.uptime
+    let (source, now) = (SourceKey(address), clock.uptime)
     try allow(
       state.withLock { $0.guesses.enrolments.verdict(source: source, account: nil, at: now) })
   }
 
   package func wrongEnrolment(from address: IPAddress?) {
-    guard let source = SourceKey(address) else { return }
-    count(WrongGuess(.enrolment, from: source))
+    count(WrongGuess(.enrolment, from: SourceKey(address)))
   }
 
   /// Counts a wrong guess here and tells the other nodes.

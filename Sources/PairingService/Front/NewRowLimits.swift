@@ -45,9 +45,7 @@ extension RequestLimits {
         requestor: Optional(authentication.requestor), limit: permits.times(Self.requestorFactor)
       )
     ]
-    if let source = SourceKey(address) {
-      all.append((.rows(.permit, .source(source)), nil, permits.times(Self.sourceFactor)))
-    }
+    all.append((.rows(.permit, .source(SourceKey(address))), nil, permits.times(Self.sourceFactor)))
     if viewer.account != nil { all.append((.rows(.permit, .account(viewer)), nil, permits)) }
     if let household = authentication.household {
       all.append(
@@ -73,9 +71,7 @@ extension RequestLimits {
       ),
       (.rows(.signIn, .account(viewer)), nil, limits.newcomers.slowed(by: Self.signInFactor)),
     ]
-    if let source = SourceKey(address) {
-      all.append((.rows(.signIn, .source(source)), nil, limits.newcomers.times(Self.signInFactor)))
-    }
+    all.append((.rows(.signIn, .source(SourceKey(address))), nil, limits.newcomers.times(Self.signInFactor)))
     try refuse("too many devices were signed in: wait, then try again") { () throws(CallError) in try take(all) }
   }
 

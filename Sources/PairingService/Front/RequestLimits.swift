@@ -217,8 +217,7 @@ package final class RequestLimits: Sendable {
   ///
   /// Without this limit, a viewer could fill the log by sending a form again and again.
   func takeAct(of viewer: Viewer, from address: IPAddress?) throws(CallError) {
-    let guests = SourceKey(address).map(Subject.guests)
-    guard let subject = viewer.account == nil ? guests : .viewer(viewer) else { return }
+    let subject = viewer.account == nil ? Subject.guests(SourceKey(address)) : .viewer(viewer)
     try take(Meter(requestor: nil, subject: subject), limits.newcomers)
   }
 
@@ -244,7 +243,8 @@ package final class RequestLimits: Sendable {
 
   /// Counts one request against the rate limit of its network address, if an operator has set one.
   package func take(_ address: IPAddress?) throws(CallError) {
-    guard let limit = limits.source, let source = SourceKey(address) else { return }
+    guard let limit = limits.source else { return }
+    let source = SourceKey(address)
     let now = clock.uptime
     try allow(
       state.withLock { state in
@@ -280,8 +280,8 @@ package final class RequestLimits: Sendable {
       case .guest, .visitor: limits.newcomers.with(burst: Self.guestFactor)
       case .program: limits.newcomers.slowed(by: Self.programFactor)
       }
-    guard let limit, let source = SourceKey(address) else { return }
-    try take(Meter(requestor: requestor, subject: .newcomers(newcomer, source)), limit)
+    guard let limit else { return }
+    try take(Meter(requestor: requestor, subject: .newcomers(newcomer, SourceKey(address))), limit)
   }
 
   func allow(_ verdict: RateVerdict) throws(CallError) {
@@ -330,17 +330,21 @@ extension RequestLimits.State {
 }
 
 extension SourceKey {
-  /// The key of a client's network address; nil for a client on a Unix socket.
-  package init?(_ address: IPAddress?) {
-    guard let address else { return nil }
-    if address.isIPv4 {
-      self.init(
-        address: (0..<4).reversed().map { UInt8(truncatingIfNeeded: address.low >> (8 * $0)) })
-    } else {
-      self.init(
-        address: [address.high, address.low].flatMap { half in
+  /// The key of a client's network address.
+  ///
+  /// All clients whose address is not known have one key. The limits therefore also hold when a proxy on a Unix socket
+  /// does not send its clients' addresses.
+  package init(_ address: IPAddress?) {
+    let bytes: [UInt8] =
+      switch address {
+      case nil: [0, 0, 0, 0]
+      case let address? where address.isIPv4:
+        (0..<4).reversed().map { UInt8(truncatingIfNeeded: address.low >> (8 * $0)) }
+      case let address?:
+        [address.high, address.low].flatMap { half in
           (0..<8).reversed().map { UInt8(truncatingIfNeeded: half >> (8 * $0)) }
-        })
-    }
+        }
+      }
+    self = SourceKey(address: bytes) ?? { preconditionFailure("an address has 4 or 16 bytes") }()
   }
 }

@@ -54,16 +54,11 @@ final class SignInCheck: Sendable {
     let name = AccountName(user)
     let source = SourceKey(address)
     var subjects: [(subject: LoginSubject, free: Int)] = []
-    if let name, let source {
-      subjects.append((.accountFrom(source, provider, name), LoginThrottle.free))
-    }
     if let name {
-      // Without a source address, as on a Unix socket, an account has one limit instead of two (one for each address,
-      // one for all).
-      let free = source == nil ? LoginThrottle.free : Self.freeForAccount
-      subjects.append((.account(provider, name), free))
+      subjects.append((.accountFrom(source, provider, name), LoginThrottle.free))
+      subjects.append((.account(provider, name), Self.freeForAccount))
     }
-    if let source { subjects.append((.source(source), Self.freeForSource)) }
+    subjects.append((.source(source), Self.freeForSource))
     var look = try await look(name, password, provider, subjects, address)
     // Without script, a browser sends its form again at each tap, and while Enter is held down. The checks of the
     // earlier requests end soon.
