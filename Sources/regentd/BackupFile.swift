@@ -124,7 +124,7 @@ struct BackupFile {
   }
 
   /// The schema version of the database in the backup, which SQLite stores at offset 60 of the header (user version).
-  private func schemaVersion(of file: borrowing FileDescriptor) throws -> UInt32 {
+  func schemaVersion(of file: borrowing FileDescriptor) throws -> UInt32 {
     try file.read(atMost: 4, at: 60, from: path).reduce(0) { $0 << 8 | UInt32($1) }
   }
 
