@@ -1,8 +1,9 @@
 import RegentHTTPCodec
-import HTTPServer
 import HTTPTestSupport
 import TestSupport
 import Testing
+
+@testable import HTTPServer
 
 @Suite struct LimitTests {
   @Test func `connections over the limit get a 503, and the others are served`() async throws {
@@ -104,6 +105,28 @@ import Testing
       #expect(try next.response().status == 200)
       #expect(proven.count == 10)
     }
+  }
+
+  @Test func `the networks of one IPv6 subscriber have four times the limit of one`() {
+    var configuration = ServerConfiguration()
+    configuration.unprovenConnectionsPerSource = 2
+    configuration.bufferedBytes = 1_000
+    let limiter = SourceLimiter(configuration)
+    func source(_ subscriber: UInt64, _ network: UInt64) -> CountedSource {
+      .address(IPAddress(high: 0x2001_0db8_0000_0000 | subscriber << 16 | network, low: 0))
+    }
+    let admitted = (0..<20).filter { limiter.admit(source(1, UInt64($0))) }
+    #expect(admitted.count == 8)
+    #expect(limiter.admit(source(2, 0)) && limiter.admit(source(2, 0)) && !limiter.admit(source(2, 0)))
+    // An end of one connection makes room for one.
+    limiter.release(source(1, 3))
+    #expect(limiter.admit(source(1, 99)) && !limiter.admit(source(1, 100)))
+    for number in admitted where number != 3 { limiter.release(source(1, UInt64(number))) }
+    limiter.release(source(1, 99))
+    #expect((0..<20).filter { limiter.admit(source(1, UInt64($0))) }.count == 8)
+    // All its networks together buffer at most half of the bytes.
+    let charged = (0..<20).filter { limiter.charge(100, to: source(3, UInt64($0))) }
+    #expect(charged.count == 5 && limiter.charge(200, to: source(4, 0)))
   }
 
   @Test func `an exempt address is not limited`() async throws {

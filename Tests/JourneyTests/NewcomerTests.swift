@@ -1,5 +1,6 @@
 import HTTPServer
 import HTTPTestSupport
+import RegentHTTPCodec
 import RegentJSON
 import RegentPairing
 import PairingStore
@@ -56,6 +57,26 @@ import Testing
       let again = try await service.call(client, "POST", ask).status
       #expect(again == 201)
     }
+  }
+
+  @Test func `all networks of one IPv6 subscriber get four times the new codes of one`() async throws {
+    let three = three
+    let service = try await serving { $0.newCodes = three }
+    let router = try service.router()
+    func codes(_ subscriber: UInt64) async throws -> Int {
+      var made = 0
+      for number in 0..<20 {
+        let address = IPAddress(high: 0x2001_0db8_0000_0000 | subscriber << 16 | UInt64(number), low: 1)
+        let client = InProcessClient(router, peer: .network(address, port: 1))
+        let status = try await service.call(
+          client, "POST", "/reggie/v1/REF30/regcode.json?deviceId=box-\(subscriber)-\(number)"
+        ).status
+        made += status == 201 ? 1 : 0
+      }
+      return made
+    }
+    #expect(try await codes(1) == 12)
+    #expect(try await codes(2) == 12)
   }
 
   @Test func `one requestor may use all live codes, and no other requestor is locked out by that`() async throws {

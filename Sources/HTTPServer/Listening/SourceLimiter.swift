@@ -5,6 +5,9 @@ internal import RegentPlatform
 enum CountedSource: Hashable, Sendable {
   /// A client address, while its connection has not sent a valid request yet or has an unfinished request or response.
   case address(IPAddress)
+  /// The IPv6 /48 of such addresses, all of which one subscriber may own. A connection never has this as its own
+  /// source.
+  case subscriber(IPAddress)
   /// A user of this machine, until the connection ends, because a program can keep a connection with valid requests,
   /// too.
   case user(UInt32)
@@ -17,10 +20,24 @@ enum CountedSource: Hashable, Sendable {
   case stranger(UInt32)
 }
 
+extension CountedSource {
+  /// The subscriber's whole network, if the source is an IPv6 /64.
+  fileprivate var subscriber: CountedSource? {
+    guard case .address(let address) = self, !address.isIPv4 else { return nil }
+    return .subscriber(address.network(leadingBits: 48))
+  }
+
+  /// The source for which buffered bytes count.
+  fileprivate var ofBytes: CountedSource { subscriber ?? self }
+}
+
 /// Counts the connections and the buffered bytes of each source, and refuses those beyond its limit.
 ///
 /// A source has an entry only while it has connections or bytes, so the limiter uses no memory for other sources.
 final class SourceLimiter: Sendable {
+  /// The limit of an IPv6 /48 is this many times that of a /64.
+  private static let subscriberFactor = 4
+
   private let perAddress: Int
   private let perUser: Int
   private let allUsers: Int
@@ -41,6 +58,20 @@ final class SourceLimiter: Sendable {
     /// The buffered bytes of all sources, including connections without a source.
     var bytes = 0
 
+    /// Counts a connection for a subscriber, unless it has `limit` of them.
+    mutating func admit(_ subscriber: CountedSource?, below limit: Int) -> Bool {
+      guard let subscriber else { return true }
+      guard shares[subscriber, default: Share()].connections < limit else { return false }
+      shares[subscriber, default: Share()].connections += 1
+      return true
+    }
+
+    mutating func release(_ subscriber: CountedSource?) {
+      guard let subscriber, var share = shares[subscriber] else { return }
+      share.connections -= 1
+      keep(share, of: subscriber)
+    }
+
     mutating func keep(_ share: Share, of source: CountedSource) {
       shares[source] = share.connections > 0 || share.bytes > 0 ? share : nil
     }
@@ -59,7 +90,10 @@ final class SourceLimiter: Sendable {
     state.withLock { state in
       var share = state.shares[source] ?? Share()
       switch source {
-      case .address: guard share.connections < perAddress else { return false }
+      case .address:
+        guard share.connections < perAddress else { return false }
+        guard state.admit(source.subscriber, below: perAddress * Self.subscriberFactor) else { return false }
+      case .subscriber: return false
       case .user, .group:
         guard share.connections < perUser, state.users < allUsers else { return false }
         state.users += 1
@@ -82,7 +116,8 @@ final class SourceLimiter: Sendable {
       share.connections -= 1
       state.keep(share, of: source)
       switch source {
-      case .address: break
+      case .address: state.release(source.subscriber)
+      case .subscriber: break
       case .user, .group: state.users -= 1
       case .stranger:
         state.users -= 1
@@ -100,7 +135,7 @@ final class SourceLimiter: Sendable {
     state.withLock { state in
       let free = budget - state.bytes - bytes
       guard free >= 0 else { return false }
-      if let source {
+      if let source = source?.ofBytes {
         var share = state.shares[source] ?? Share()
         share.bytes += bytes
         guard share.bytes <= free else { return false }
@@ -115,7 +150,7 @@ final class SourceLimiter: Sendable {
   func discharge(_ bytes: Int, from source: CountedSource?) {
     state.withLock { state in
       state.bytes -= bytes
-      guard let source, var share = state.shares[source] else { return }
+      guard let source = source?.ofBytes, var share = state.shares[source] else { return }
       share.bytes -= bytes
       state.keep(share, of: source)
     }

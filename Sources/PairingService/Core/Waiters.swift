@@ -152,6 +152,7 @@ package final class Waiters: Sendable {
     while isStill: @escaping @Sendable () -> Bool,
     end: @escaping @Sendable (End) -> Void
   ) {
+    let source = source?.subscriber
     let deadline = (clock.uptime + span).milliseconds / Self.tick + 1
     let began = state.withLock { state -> Began? in
       guard !state.isStopping else { return nil }

@@ -45,7 +45,7 @@ extension RequestLimits {
         requestor: Optional(authentication.requestor), limit: permits.times(Self.requestorFactor)
       )
     ]
-    all.append((.rows(.permit, .source(SourceKey(address))), nil, permits.times(Self.sourceFactor)))
+    all += bySource(.permit, address, permits.times(Self.sourceFactor))
     if viewer.account != nil { all.append((.rows(.permit, .account(viewer)), nil, permits)) }
     if let household = authentication.household {
       all.append(
@@ -71,7 +71,7 @@ extension RequestLimits {
       ),
       (.rows(.signIn, .account(viewer)), nil, limits.newcomers.slowed(by: Self.signInFactor)),
     ]
-    all.append((.rows(.signIn, .source(SourceKey(address))), nil, limits.newcomers.times(Self.signInFactor)))
+    all += bySource(.signIn, address, limits.newcomers.times(Self.signInFactor))
     try refuse("too many devices were signed in: wait, then try again") { () throws(CallError) in try take(all) }
   }
 
@@ -80,6 +80,16 @@ extension RequestLimits {
     try refuse("too many guests came in: wait, then try again") { () throws(CallError) in
       try take([(.rows(.signIn, .guests), requestor, limits.newcomers.times(Self.requestorFactor / Self.signInFactor))])
     }
+  }
+
+  /// The limits for new rows from an address: that of the address, and that of the subscriber's whole IPv6 network.
+  private func bySource(_ row: NewRow, _ address: IPAddress?, _ limit: RateLimit)
+    -> [(subject: Subject, requestor: RequestorID?, limit: RateLimit)]
+  {
+    let source = SourceKey(address)
+    let own = (subject: Subject.rows(row, .source(source)), requestor: RequestorID?.none, limit: limit)
+    guard source.subscriber != source else { return [own] }
+    return [own, (.rows(row, .source(source.subscriber)), nil, limit.times(Self.subscriberFactor))]
   }
 
   private func refuse(_ sentence: String, _ body: () throws(CallError) -> Void) throws(CallError) {

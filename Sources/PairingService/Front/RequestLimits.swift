@@ -109,6 +109,8 @@ package final class RequestLimits: Sendable {
   ///
   /// With several nodes, each allows at least this burst, whatever its part of the limit is.
   private static let opening = 20
+  /// The limit of an IPv6 /48 is this many times that of a /64: a subscriber may have 65,536 of these.
+  static let subscriberFactor = 4
   let limits: ServiceLimits
   let clock: ServiceClock
   let metrics: ServiceMetrics
@@ -281,7 +283,12 @@ package final class RequestLimits: Sendable {
       case .program: limits.newcomers.slowed(by: Self.programFactor)
       }
     guard let limit else { return }
-    try take(Meter(requestor: requestor, subject: .newcomers(newcomer, SourceKey(address))), limit)
+    let source = SourceKey(address)
+    var all = [(subject: Subject.newcomers(newcomer, source), requestor: Optional(requestor), limit: limit)]
+    if source.subscriber != source {
+      all.append((.newcomers(newcomer, source.subscriber), requestor, limit.times(Self.subscriberFactor)))
+    }
+    try take(all)
   }
 
   func allow(_ verdict: RateVerdict) throws(CallError) {

@@ -59,6 +59,9 @@ final class SignInCheck: Sendable {
       subjects.append((.account(provider, name), Self.freeForAccount))
     }
     subjects.append((.source(source), Self.freeForSource))
+    if source.subscriber != source {
+      subjects.append((.source(source.subscriber), Self.freeForSource * RequestLimits.subscriberFactor))
+    }
     var look = try await look(name, password, provider, subjects, address)
     // Without script, a browser sends its form again at each tap, and while Enter is held down. The checks of the
     // earlier requests end soon.

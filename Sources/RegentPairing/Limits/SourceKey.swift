@@ -33,6 +33,9 @@ public struct SourceKey: Hashable, Sendable {
   /// /48 or the IPv4 /24.
   public var network: SourceKey { SourceKey(bits: isVersion6 ? bits >> 16 : bits >> 8, isVersion6: isVersion6) }
 
+  /// The network of one subscriber, whose addresses cost nothing: the IPv4 address, or the IPv6 /48.
+  public var subscriber: SourceKey { isVersion6 ? network : self }
+
   /// The text under which this key is stored, such as `4:c0000201` or `6:20010db800010002`.
   public var text: String {
     (isVersion6 ? "6:" : "4:") + String(bits, radix: 16)
