@@ -70,8 +70,8 @@ struct Move {
   func refuseOtherPlace(_ note: MovedDatabase.Note) throws {
     guard note.place == place else {
       throw CommandError(
-        "an earlier move of \(paths.database) was interrupted; the other database was \(note.place)",
-        hint: "finish that move first: run the command with that address")
+        "an earlier move of \(paths.database) to or from \(note.place) was interrupted",
+        hint: "finish that move first: run the same command again with \(shellQuoted(note.place))")
     }
   }
 }

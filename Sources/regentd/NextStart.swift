@@ -70,7 +70,8 @@ extension AdminGroup {
         "admin-groups", .bad, "there is no group \(name): the next start of the service will fail",
         fix: "groupadd --system \(shellQuoted(name))")
       : Finding(
-        "admin-groups", .warning, "the group \(name) was made anew: its members cannot use regentctl",
+        "admin-groups", .warning,
+        "the group \(name) was deleted and created again: its members cannot use regentctl until the service restarts",
         fix: "systemctl restart regentd")
   }
 }

@@ -250,4 +250,4 @@ private func check(
 }
 
 private let epochAction = "backup.restore"
-private let epochDetail = "codes and phone sessions of the backup were left out"
+private let epochDetail = "a backup was restored without its codes and phone sessions"

@@ -139,7 +139,8 @@ extension EnablerStateMachine {
         .notTrusted,
         EntitlementError(
           .notTrusted, message: failure.details ?? "",
-          hint: "set the requestor that the key pair belongs to; the operator sees it: regentctl key show PUBLIC-KEY")
+          hint: "use the requestor that owns the key pair; the service's operator can look it up: "
+            + "regentctl key show PUBLIC-KEY")
       )
     }
     if let failure = first({ [401, 403].contains($0.status) }) {

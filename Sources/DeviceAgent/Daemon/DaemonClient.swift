@@ -176,7 +176,7 @@ struct DaemonClient: EntitlementSource {
     guard case .timedOut = error.kind else { return CommandError(error.description, hint: error.hint, code: "daemon") }
     return CommandError(
       "the daemon on \(places.last ?? "") does not answer",
-      hint: "another finding of sudo regent doctor may be the reason; then run sudo systemctl restart regent",
+      hint: "find the reason with sudo regent doctor, then restart the daemon: sudo systemctl restart regent",
       code: "daemon")
   }
 

@@ -21,8 +21,8 @@ struct DaemonIdentity: Sendable, Equatable {
 
   func isAnother(at place: String) -> CommandError {
     CommandError(
-      "the daemon at \(place) runs with another \(differences.joined(separator: ", "))",
-      hint: "remove --socket to work without that daemon, or use the daemon's settings",
+      "the daemon at \(place) has other values for \(differences.joined(separator: ", ")) than this command",
+      hint: "remove --socket to work without that daemon, or give the command the daemon's values",
       code: "daemon", exit: .usage)
   }
 }
@@ -126,9 +126,9 @@ extension AgentSettings {
     return CommandError(
       "the daemon stores its tokens in \(home.state) as user \(Accounts.title(of: home.user)); "
         + "this user may not write there",
-      hint: "run sudo regent pair\(place); or, for a sign-in of this user only, add --state DIR; or, to let this user "
-        + "sign the box in, add to /etc/regent/agent.conf: allow = user:\(ownName) pair; "
-        + "then run systemctl restart regent",
+      hint: "sign the box in as root: sudo regent pair\(place). To sign in for this user only, add --state DIR. To let "
+        + "this user sign the box in, add \"allow = user:\(ownName) pair\" to /etc/regent/agent.conf, then run "
+        + "sudo systemctl restart regent",
       code: "daemon")
   }
 }

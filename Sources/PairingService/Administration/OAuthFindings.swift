@@ -50,7 +50,7 @@ extension AdminCall {
       findings.append(
         Finding(
           "requestor \(requestor)", .warning,
-          "its OAuth clients cannot sign in: number matching is on, and they cannot show a number",
+          "OAuth clients of this requestor cannot sign in: number matching is on, and they cannot show a number",
           fix: "regentctl requestor set \(requestor) --number-matching off"))
     }
     for client in clients where client.paired == nil && now.since(client.created) > .seconds(30 * 86_400) {

@@ -66,8 +66,8 @@ package struct SignInTransitions: Sendable {
       // Nothing is noted in ``LiveCodes``: the device is signed in, but for another owner than the one that sent this
       // request.
       audit.note(
-        .device(requestor), "device.refuse", device.shortName, .refused, detail: "its sign-in is another key pair's",
-        once: true)
+        .device(requestor), "device.refuse", device.shortName, .refused,
+        detail: "the box called with another key pair than the one that signed it in", once: true)
     }
     return pickUp
   }
@@ -120,7 +120,8 @@ package struct SignInTransitions: Sendable {
     metrics.letIn(at: provider)
     audit.note(
       .device(record.authentication.requestor), "device.sign-in", signIn.record.deviceHash.shortName,
-      detail: "\(record.authentication.source.rawValue), at \(provider)\(record.report)")
+      detail: "without a code, at provider \(provider), source \(record.authentication.source.rawValue)\(record.report)"
+    )
     return signIn
   }
 
@@ -132,7 +133,7 @@ package struct SignInTransitions: Sendable {
     metrics.letIn(at: exchange.provider)
     audit.note(
       .device(exchange.requestor), "device.sign-in", signIn.record.deviceHash.shortName,
-      detail: "platform, at \(exchange.provider): app \(exchange.app) uses the account of box \(exchange.box)")
+      detail: "by the account of box \(exchange.box) at provider \(exchange.provider), for its app \(exchange.app)")
     await makeRoom(besides: signIn.record)
     return signIn
   }
@@ -149,8 +150,8 @@ package struct SignInTransitions: Sendable {
       audit: { record in
         audit.entry(
           .service, "device.sign-out", record.deviceHash.shortName,
-          detail: "made room for \(new.deviceHash.shortName): \(record.authentication.viewer.title) has more than "
-            + "\(most) sign-ins, and this one was unused for longest")
+          detail: "\(record.authentication.viewer.title) signed in box \(new.deviceHash.shortName) and has more than "
+            + "\(most) sign-ins: this box was unused for longest")
       }, at: clock.now)
     noteEnd(of: ended ?? [])
   }

@@ -94,7 +94,8 @@ struct IntrospectionEndpoint: Sendable {
       guard grant.client == client.record.id else {
         throw OAuthError(.invalidGrant, "the token is another client's")
       }
-      let line = core.audit.entry(.service, "grant.end", id.text, detail: "by its client \(client.record.name.quoted)")
+      let line = core.audit.entry(
+        .service, "grant.end", id.text, detail: "the client \(client.record.name.quoted) ended its own grant")
       try await core.signInTransitions.endGrants(GrantFilter(id: id), audit: line)
     }
     var response = Response(.ok)

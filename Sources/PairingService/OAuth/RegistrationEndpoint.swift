@@ -198,8 +198,8 @@ struct RegistrationEndpoint: Sendable {
     if next != client.record {
       try core.limits.takeChange(of: next.id, at: next.requestor)
       let line = core.audit.strangerEntry(
-        .service, "client.set", id, detail: "by itself: \(next.name.quoted)", at: next.requestor,
-        from: request.clientAddress)
+        .service, "client.set", id, detail: "the client \(next.name.quoted) changed its own registration",
+        at: next.requestor, from: request.clientAddress)
       try await put(next, over: client.record, audit: line)
     }
     return OAuthFrame.response(.ok, document(next, metadata, token: nil))
@@ -208,8 +208,8 @@ struct RegistrationEndpoint: Sendable {
   private func remove(_ request: Request, _ id: String) async throws -> Response {
     let client = try await own(request, id)
     let line = core.audit.strangerEntry(
-      .service, "client.remove", id, detail: "by itself: \(client.record.name.quoted)", at: client.record.requestor,
-      from: request.clientAddress)
+      .service, "client.remove", id, detail: "the client \(client.record.name.quoted) deleted its own registration",
+      at: client.record.requestor, from: request.clientAddress)
     _ = try await core.signInTransitions.removeClient(client.record.id, audit: line)
     var response = Response(.noContent)
     response.addHeader(.cacheControl, "no-store")

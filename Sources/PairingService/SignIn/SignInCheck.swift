@@ -251,8 +251,8 @@ final class SignInCheck: Sendable {
       case .source(let source): source.text
       }
     core.audit.note(
-      .service, "session.throttle", text, .refused, detail: "too many failures\(Self.origin(address))", once: true,
-      from: address)
+      .service, "session.throttle", text, .refused, detail: "too many wrong passwords\(Self.origin(address))",
+      once: true, from: address)
   }
 
   /// Registers a password check as in progress for each account and address, and returns how many others were in

@@ -11,7 +11,8 @@ enum KnownAdvice {
     guard let fix = finding.fix, !isKnown(fix) else { return finding }
     return Finding(
       finding.check, finding.status, finding.detail,
-      fix: "not shown: the service sent advice that this regentctl does not know; compare the versions, see its log")
+      fix: "not shown, because this version of regentctl does not know the service's advice; compare the versions "
+        + "(regentctl version), and read the service's log")
   }
 
   static func isKnown(_ advice: String) -> Bool {
@@ -80,7 +81,7 @@ enum KnownAdvice {
     "check it: ls -ld {}",
     "check its log and the network; pg_stat_replication shows its position",
     "check that it is an address of this machine, and that this user may use the port",
-    "check that it runs and reaches the database; a node that you removed is forgotten after a day",
+    "check that the node runs and reaches the database; a removed node is forgotten after a day",
     "check that the server runs and admits this role: pg_isready, psql",
     "check that this is the file you meant",
     "check the clock, then make a new backup: regentctl backup FILE",
