@@ -46,7 +46,7 @@ enum MoveCommand {
 /// One move of a database between a file and a server, in either direction.
 struct Move {
   let server: ConnectionSettings
-  /// The server as the user typed it.
+  /// The URL of the database server as the user typed it.
   let place: String
   /// The paths of the file and of the master key.
   let paths: ServicePaths
@@ -66,7 +66,7 @@ struct Move {
     }
   }
 
-  /// Rejects a server that is not the one of an interrupted move.
+  /// Throws if an earlier move was interrupted that had another server than this one.
   func refuseOtherPlace(_ note: MovedDatabase.Note) throws {
     guard note.place == place else {
       throw CommandError(

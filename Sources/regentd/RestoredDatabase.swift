@@ -41,9 +41,9 @@ struct RestoredDatabase {
     return kept
   }
 
-  /// Completes a restore that was interrupted after it was decided.
+  /// Completes a restore that was interrupted after the new file got the name that decides the restore.
   ///
-  /// If there is none, does nothing.
+  /// Does nothing if no restore was interrupted.
   func finish() throws {
     guard try PrivateFile.check(decided) else { return }
     let lock = try FileLock(beside: database)

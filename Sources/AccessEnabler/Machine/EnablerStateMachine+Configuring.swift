@@ -225,7 +225,7 @@ extension EnablerStateMachine {
         isAccountDisabled = false
       }
     case .failed(let failure):
-      // These errors are about a code. They do not mean that the sign-in from before the code has ended.
+      // `denied` and `expired` are about the code. They do not mean that the sign-in from before the code has ended.
       let isAboutCode = [ErrorDetails.denied, ErrorDetails.expired].contains(failure.details)
       let isGone =
         failure.meansNotSignedIn || ([403, 404, 410].contains(failure.status) && !isAboutCode)
@@ -233,7 +233,7 @@ extension EnablerStateMachine {
       if failure.meansAccountDisabled || (isGone && responders.count == 1) {
         isAccountDisabled = failure.meansAccountDisabled
       }
-      // These errors mean that this device was signed out elsewhere. Other failures of the service do not.
+      // `isGone` means that this device was signed out elsewhere. Other failures of the service do not mean that.
       if isGone, let kept = tokens.authentication {
         if kept.service.isSameText(as: service) {
           store(.authentication(nil))
