@@ -29,7 +29,7 @@ enum BackupCommand {
     let paths = try ServicePaths(ofDatabase: call)
     guard let server = paths.server else {
       throw CommandError.usage(
-        "--database is not on a server",
+        "--database does not name a database on a server",
         hint: "for a database in a file, use regentctl backup \(shellQuoted(call[file]))")
     }
     // Check the target file first. Otherwise the command would make a long copy that it cannot store.

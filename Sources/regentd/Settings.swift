@@ -130,7 +130,7 @@ extension ServiceSettings {
     guard let wakeups = call[ServeCommand.wakeups] else { return .bell }
     guard let database = call[ServeCommand.database], ServicePaths.isServer(database) else {
       throw .usage(
-        "--wakeups works only with a database on a server", hint: "add --database postgresql://…, or remove it")
+        "--wakeups works only with a database on a server", hint: "add --database postgresql://…, or remove --wakeups")
     }
     return wakeups
   }

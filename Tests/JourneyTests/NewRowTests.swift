@@ -36,7 +36,7 @@ import Testing
     let late = try await one.authorize("title-999")
     #expect(late.status == 429)
     #expect(late.response.header("retry-after") == "1")
-    #expect(late["details"] == "too many new titles were opened: wait, then try again")
+    #expect(late["details"] == "too many new titles were opened within a short time: wait, then try again")
     // An existing permit still gives media tokens and needs no new row.
     #expect(try await one.authorize("title-7").status == 200)
     #expect(try await one.media("title-7").status == 200)

@@ -96,7 +96,7 @@ struct TemplateTests {
     ("{{> page.html}}", 1, "includes itself"),
     ("<link href=\"{{asset gone.css}}\">", 1, "there is no static file gone.css"),
     ("{{#if flag}}", 1, "#if without /if"),
-    ("{{#each items}}\n{{/if}}", 2, "/if where /each of line 1 belongs"),
+    ("{{#each items}}\n{{/if}}", 2, "/if is where /each for line 1 is expected"),
     ("{{/if}}", 1, "no /if to end"),
     ("{{else}}", 1, "no else to end"),
     ("{{#each flag}}{{/each}}", 1, "flag is no list"),

@@ -63,7 +63,7 @@ enum PairCommand {
       let place = try await AgentSettings(call).besideDaemon(order)
       guard words.isEmpty || Accounts.effectiveUser == user else {
         throw CommandError.usage(
-          "\(words[0]) would run as the daemon's user",
+          "the program \(words[0]) would run as the daemon's user, and not as yours",
           hint: "add to /etc/regent/agent.conf: allow = user:NAME pair; then run regent pair as user NAME")
       }
       let settings = place.settings

@@ -205,6 +205,6 @@ extension AgentSettings {
     }
     throw CommandError(
       "\(option): \(path) is empty",
-      hint: "write the value into it that regentctl printed when it was issued, or issue a new one")
+      hint: "write the value that regentctl printed into this file, or issue a new one")
   }
 }

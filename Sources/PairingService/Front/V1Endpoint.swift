@@ -162,7 +162,7 @@ extension String {
   fileprivate func mustName(_ requestor: RequestorID) throws(CallError) {
     guard utf8.elementsEqual(requestor.text.utf8) else {
       throw CallError(
-        .badRequest, details: "the requestor is not the one that the credentials are for",
+        .badRequest, details: "the credentials belong to another requestor",
         code: .invalidRequestor)
     }
   }

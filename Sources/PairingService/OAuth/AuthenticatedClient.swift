@@ -87,7 +87,7 @@ extension ServiceCore {
   private func checked(_ shown: ClientAuthentication) async throws -> AuthenticatedClient {
     if let mark = store.standingMark, let client = remembered(shown, asOf: mark) { return client }
     let unknown = OAuthError(
-      .invalidClient, "no client of this name and secret is known", asksForBasic: shown.isBasic)
+      .invalidClient, "there is no client with this id and secret", asksForBasic: shown.isBasic)
     // The same work is done and the same text sent for wrong credentials whether or not the client exists. An attacker
     // therefore cannot find out which clients exist.
     switch shown {

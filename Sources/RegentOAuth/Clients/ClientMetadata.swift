@@ -41,7 +41,7 @@ package struct ClientMetadata: Sendable, Hashable {
       softwareVersion = try said.optionalString("software_version").map(Self.bounded)
       try Self.checkGrants(said)
     } catch {
-      throw OAuthError(.invalidClientMetadata, "a member of the registration has a value that cannot be taken")
+      throw OAuthError(.invalidClientMetadata, "a member of the registration has an invalid value")
     }
     if let name, name.utf8.count > Self.longestName || !ShownName.isName(name) {
       throw OAuthError(
@@ -49,7 +49,7 @@ package struct ClientMetadata: Sendable, Hashable {
         "the client's name must be seen: at most 128 bytes, no control characters, and more than spaces and fillers")
     }
     guard said["jwks_uri"]?.isNull ?? true else {
-      throw OAuthError(.invalidClientMetadata, "send the keys themselves in jwks: no address is fetched")
+      throw OAuthError(.invalidClientMetadata, "send the keys in jwks; the service does not fetch jwks_uri")
     }
     keys = try Self.keys(said, method)
     guard redirectURIs.count <= Self.mostRedirectURIs, redirectURIs.allSatisfy(Self.isAddress) else {
@@ -107,7 +107,7 @@ package struct ClientMetadata: Sendable, Hashable {
     do throws(JSONShapeError) {
       return try said.optionalString("scope")
     } catch {
-      throw OAuthError(.invalidClientMetadata, "scope is a text: names with one space between them")
+      throw OAuthError(.invalidClientMetadata, "scope must be a text: names with one space between them")
     }
   }
 

@@ -90,7 +90,7 @@ enum KnownAdvice {
     "check the clock: timedatectl; set it if it is wrong; if it is right, this warning ends by itself",
     "check the path: {}",
     "check the server's disk, its standby and the network; pg_stat_activity shows what waits",
-    "check this machine's clock: timedatectl; if it is right, check the boxes': sudo regent doctor there",
+    "check this machine's clock: timedatectl; if it is right, run sudo regent doctor on the boxes",
     "check which roles can write to the database; an earlier backup may have what is missing",
     "check who can write to {}; an earlier backup may have what is missing",
     "compare both with the real time, and correct the wrong one: timedatectl on the node or the database server",

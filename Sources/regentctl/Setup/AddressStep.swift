@@ -114,7 +114,7 @@ struct AddressStep {
     {
       throw CommandError.usage(
         "phones open \(url), but the service would listen on port \(port)",
-        hint: "change the public address, too: --public-url http://\(url.host):\(port)")
+        hint: "change the public address to the same port: --public-url http://\(url.host):\(port)")
     }
     try settings.write([("REGENT_LISTEN", listen)], isRunning: found.isRunning)
   }
