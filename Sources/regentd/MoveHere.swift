@@ -72,7 +72,7 @@ extension Move {
     } catch let failure as CopyFailure {
       throw failure
     } catch {
-      // The server's database was not closed, so it is still the valid one and the file is removed.
+      // The server's database was not closed to services, so its rows are still the current ones. Remove the file.
       try DurableFile.remove(paths.database)
       try marker.forget()
       throw error

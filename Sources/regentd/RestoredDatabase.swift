@@ -47,7 +47,7 @@ struct RestoredDatabase {
   func finish() throws {
     guard try PrivateFile.check(decided) else { return }
     let lock = try FileLock(beside: database)
-    // The previous holder of the lock may have completed the restore already.
+    // Another process may have completed the restore while this one waited for the lock.
     if try PrivateFile.check(decided) { try putInPlace() }
     lock.release()
   }

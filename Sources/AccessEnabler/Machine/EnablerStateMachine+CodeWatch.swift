@@ -222,9 +222,9 @@ extension EnablerStateMachine {
     tell(trouble, message: failure.message, extras: extras)
   }
 
-  /// Whether a service's answer is only the sign-in that this device already has.
+  /// Whether the sign-in that a service returned is the one that this device already has.
   ///
-  /// A viewer who signs in again waits for a new one.
+  /// While a viewer signs in again, only a new sign-in ends the wait.
   func isEarlier(
     _ granted: GrantedAuthentication, _ choice: Choice, _ watch: CodeWatch
   ) -> Bool {

@@ -31,7 +31,7 @@ struct Preauthorizing: Hashable, Sendable {
   /// The resources that the current request of the preauthorization names.
   var asked: [String] = []
   var allowed: [String] = []
-  /// The timer of a pause for which the service asked before the next request.
+  /// The timer of the pause that the service demanded before the next request.
   var timer: TimerID?
 }
 

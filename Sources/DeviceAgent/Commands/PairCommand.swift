@@ -199,7 +199,9 @@ private final class LastEvent: Sendable {
   }
 }
 
-/// A screen that also remembers how the sign-in ended, so that this is printed after the screen is cleared.
+/// A screen that also remembers how the sign-in ended.
+///
+/// The command prints the result after the screen is cleared.
 private struct RememberingSurface: PairSurface {
   private let screen: ScreenSurface
   private let last: LastEvent

@@ -61,7 +61,8 @@ extension AgentSettings {
       do throws(CommandError) {
         return (settings, try await DaemonLink(daemon, order))
       } catch {
-        // A daemon of an earlier version does not know this request. Its answer cannot be read: code "daemon".
+        // A daemon of an earlier version does not know this request, so its answer cannot be read (error code
+        // `daemon`).
         guard ["not-allowed", "daemon"].contains(error.code) else { throw error }
         throw cannotPair(beside: home)
       }

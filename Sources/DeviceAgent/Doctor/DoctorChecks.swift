@@ -206,7 +206,7 @@ struct DoctorChecks: Sendable {
       hint: "set the clock: timedatectl set-ntp true, or date -s")
   }
 
-  /// The finding when the box's clock follows no time server; nil if it does, or if there is no systemd to ask.
+  /// The finding that the box's clock follows no time server; nil if it follows one, or if there is no systemd to ask.
   static func timeServer(_ isActive: Bool?) -> Finding? {
     guard isActive == false else { return nil }
     return Finding(

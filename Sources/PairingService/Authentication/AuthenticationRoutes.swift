@@ -121,8 +121,8 @@ package struct AuthenticationRoutes: Sendable {
       at: question.device.hash, of: question.requestor, by: question.owner)
     let code = core.codes.latest(of: question.device.hash, at: question.requestor, by: question.owner)
     if isLearned, code?.record.flow.state.isPending == true {
-      // The "no" of the store could not be noted with a code, because memory has no code of this device. It is noted
-      // now, so that the next poll need not ask the store.
+      // The store has said that the device is not signed in. That could not be noted earlier, because memory had no
+      // code of this device. Note it now, so that the next poll need not ask the store.
       core.signInTransitions.noteNone(
         of: code?.record.deviceHash ?? question.device.hash, at: question.requestor, asOf: signIns)
     }

@@ -137,7 +137,7 @@ package struct V1Endpoints: Sendable {
 }
 
 extension V1Words {
-  /// Throws when the path or a parameter names another requestor than the credentials.
+  /// Throws if `requestor`, from the path or a parameter, is not the requestor of the credentials.
   func mustName(_ requestor: RequestorID) throws(CallError) {
     try path.requestor?.mustName(requestor)
     try parameters.value(Field.requestor)?.mustName(requestor)

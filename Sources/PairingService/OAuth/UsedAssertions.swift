@@ -97,12 +97,13 @@ package final class UsedAssertions: Sendable {
       let outlives: Bool
     }
 
-    /// One eighth of the places is for assertions that must be stored, so that a client that creates many causes
-    /// limited writes.
+    /// Assertions that must be stored may use one eighth of the places.
+    ///
+    /// So a client that creates many of them causes a limited number of writes.
     static let written = 8
 
     let most: Int
-    /// The number of taken places from which on each client has only its share.
+    /// When this many places are taken, each client may use only its share.
     let sharedFrom: Int
     /// The share of one client: a sixteenth of the places.
     ///

@@ -24,7 +24,9 @@ package final class UsedProofs: Sendable {
 
   package var count: Int { replay.withLock { $0.count } }
 
-  /// The DPoP nonce to send to clients, which they must put into their next proof.
+  /// The DPoP nonce that the service sends to clients now.
+  ///
+  /// A client puts this nonce into its next proof.
   package func nonce(_ clock: ServiceClock) -> String {
     shared.withLock { $0?.current(at: clock.now) } ?? nonces.current(at: clock.uptime)
   }

@@ -136,8 +136,8 @@ final class WriterThread: @unchecked Sendable {
       // connection is lost, each would only wait as long as this one did.
       return link.isOpen ? .again(failure) : .away(failure)
     }
-    // A request may have been refused because of rows that this transaction read or wrote. These rows are certain only
-    // after the COMMIT, so refusals are sent after it, as answers are.
+    // The transaction may have refused a request because of rows that it read or wrote. These rows are certain only
+    // after the COMMIT. So refusals are sent after the COMMIT, like successful results.
     func settle() {
       var isTold = true
       for (request, deliver) in answers where !request.release(deliver) { isTold = false }
