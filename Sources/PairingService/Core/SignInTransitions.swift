@@ -282,8 +282,8 @@ package struct SignInTransitions: Sendable {
   }
 
   private func withdrawCodes(of clients: [ClientID: [RegistrationID]]) async {
-    // Failures are ignored. A code that has just ended needs no withdrawal, and the store refuses the approval of a
-    // code whose client has ended.
+    // Failures are ignored: a code that has just ended needs no withdrawal, and the store refuses the approval of any
+    // other code, because its client is no longer valid.
     for code in clients.values.joined() { _ = try? await codeTransitions.withdraw(code, .operator, audit: nil) }
   }
 

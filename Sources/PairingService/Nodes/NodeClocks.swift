@@ -7,7 +7,7 @@ internal import RegentPairing
 /// goes out of service, and operators are warned. A largest group of two or more clocks contains at least one
 /// node, so never all nodes go out of service.
 package enum NodeClocks {
-  /// The result of comparing a node's clock with the others.
+  /// The result of comparing this node's clock with the clocks of the other nodes and of the database server.
   package enum Verdict: Hashable, Sendable {
     /// The node's clock is in the largest group of agreeing clocks, and near the database's clock.
     case agrees
