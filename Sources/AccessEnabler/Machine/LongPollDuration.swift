@@ -15,7 +15,7 @@ struct LongPollDuration: Hashable, Sendable {
   /// After this number of long polls that were not cut, a longer one is tried.
   private var trust = 8
   private static let mostTrust = 512
-  /// Whether the current duration is such a try of a longer one.
+  /// Whether the current duration is a longer one that is being tried.
   private var isTrial = false
 
   /// Records a long poll that the service held to its end.

@@ -89,7 +89,7 @@ package struct SignInTransitions: Sendable {
   /// - Returns: false when the sign-in or code has changed since; the caller then asks the store.
   func handOver(_ record: AuthenticationRecord, of code: RegistrationID) -> Bool {
     let now = clock.now
-    // One of these is false when the device was signed out, or its key revoked, after the approval.
+    // One of these conditions is false when the device was signed out, or its key revoked, after the approval.
     guard let known = codes.cached(code), known.hasEarlierSignIn == true,
       known.record.flow.state.approval?.authentication == record.authentication.id,
       record.authentication.isValid(at: now)
@@ -109,7 +109,7 @@ package struct SignInTransitions: Sendable {
 
   /// Signs a device in without a code, and completes its long polls.
   ///
-  /// - Returns: the device's sign-in: this one, or one that another request created a moment earlier.
+  /// - Returns: the device's sign-in: the given one, or one that another request created a moment earlier.
   package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> ValidSignIn
   {

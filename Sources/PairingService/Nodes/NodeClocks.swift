@@ -30,7 +30,7 @@ package enum NodeClocks {
 
   /// Compares this node's clock with those of the other nodes.
   ///
-  /// Each is given as how far it is ahead of the database's clock.
+  /// Each clock is given as the time by which it is ahead of the database's clock.
   static func standing(of own: Duration, among others: [Duration], after earlier: Verdict = .agrees) -> Verdict {
     let bound = earlier == .agrees ? bound : boundOfWrong
     let witnesses = [.zero, own] + others
