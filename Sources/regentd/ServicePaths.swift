@@ -116,7 +116,7 @@ private func checkSocketPath(_ path: String) throws {
   if isFile || isFolder(path) {
     throw CommandError(
       "the admin socket \(path) exists and is not a socket",
-      hint: "move it away, or choose another path: ls -ld \(shellQuoted(path))")
+      hint: "look at it with ls -ld \(shellQuoted(path)), then move it away, or choose another path")
   }
   try checkFolder(of: path, "--admin-socket")
 }

@@ -119,7 +119,7 @@ extension EnablerStateMachine {
       askAgain(failure, login, choice, watch)
     case 403, 404, 410, 412:
       if !watch.asksForSignIn {
-        // The code no longer exists, perhaps because it was approved. Whether a sign-in exists now shows that.
+        // The code no longer exists, perhaps because it was approved. The enabler finds out by asking for the sign-in.
         var watch = watch
         watch.isWithdrawn = failure.status == 404 && now < watch.offer.expires
         fetch(login, choice, watch)
@@ -262,8 +262,8 @@ extension EnablerStateMachine {
 
   /// Asks the service for a sign-in before it waits for the code.
   ///
-  /// If the provider is out of order, an operator may let the service sign in every viewer. Then the code need not be
-  /// typed.
+  /// If the provider is out of order, an operator may let the service sign in every viewer. The viewer then need not
+  /// type the code.
   mutating func askFirst(_ watch: inout CodeWatch, _ choice: Choice) {
     guard choice.provider != nil else { return askForNews(&watch, choice) }
     watch.isNew = true

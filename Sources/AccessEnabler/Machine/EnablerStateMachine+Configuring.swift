@@ -183,7 +183,7 @@ extension EnablerStateMachine {
   /// Asks each service for its sign-in of this device, and repeats sign-outs that have not reached a service before.
   private mutating func synchronize(_ requests: [RequestID], _ patience: Patience) {
     var open: Set<CallID> = []
-    // A sign-out that did not reach a service at an earlier address is repeated at the current one.
+    // A sign-out that did not reach a service at an earlier address is repeated at the service's current address.
     let owesLogout = tokens.unfinishedLogouts.contains { !isConfigured($0) }
     for service in responders.map(\.service) {
       let isOpen = tokens.unfinishedLogouts.contains { $0.isSameText(as: service) }
@@ -229,7 +229,8 @@ extension EnablerStateMachine {
       let isAboutCode = [ErrorDetails.denied, ErrorDetails.expired].contains(failure.details)
       let isGone =
         failure.meansNotSignedIn || ([403, 404, 410].contains(failure.status) && !isAboutCode)
-      // With several services, one that does not know this device must not hide that another refuses its account.
+      // If one service does not know this device, the enabler must still report that another service refuses the
+      // device's account.
       if failure.meansAccountDisabled || (isGone && responders.count == 1) {
         isAccountDisabled = failure.meansAccountDisabled
       }
@@ -281,7 +282,7 @@ extension EnablerStateMachine {
   }
 
   /// Keeps the source `.platform` (the box's shared account) when a service returns the sign-in that is already stored,
-  /// because the response does not contain it.
+  /// because the response does not contain the source.
   private func repeated(_ granted: GrantedAuthentication, from service: String) -> GrantedAuthentication {
     guard let kept = tokens.authentication, kept.signIn.source == .platform, granted.source == .regular,
       kept.service.isSameText(as: service), kept.signIn.provider.id.isSameText(as: granted.provider),

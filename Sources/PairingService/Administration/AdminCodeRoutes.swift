@@ -98,7 +98,8 @@ extension AdminCall {
 
   /// Withdraws all pending codes of a requestor.
   ///
-  /// This is done before the requestor's other data is removed, so that the devices are told why their codes ended.
+  /// The codes are withdrawn before the requestor's other data is removed, so that the devices are told why their codes
+  /// ended.
   func withdrawCodes(of requestor: RequestorID) async throws(AdminError) {
     var last: RegistrationID?
     while true {

@@ -4,7 +4,7 @@ package import RegentHTTPCodec
 ///
 /// Each role includes the ones before it.
 package enum AdminRole: String, Sendable, CaseIterable, Comparable {
-  /// Reads everything except secrets and copies of the database. This is not a viewer of TV.
+  /// Reads everything except secrets and copies of the database. The role has nothing to do with viewers of TV.
   case viewer
   /// Like `viewer`; may also approve and withdraw codes, set passwords of accounts, and sign boxes and browsers out.
   case desk

@@ -11,7 +11,7 @@ extension AdminCall {
     switch core.clockTrouble {
     case nil: []
     case .ahead(let ahead, let left):
-      // A warning: a clock that was corrected looks the same for a day, and everything but deletion works.
+      // The finding is only a warning: a corrected clock looks the same for a day, and everything but deletion works.
       [
         Finding(
           "clock", .warning,

@@ -39,9 +39,11 @@ package final class BoxClocks: Sendable {
     }
   }
 
-  /// How many boxes reported their time, and by how much the service's clock is ahead of their median; nil without one.
+  /// How many boxes reported their time, and by how much the service's clock is ahead of their median; nil if no box
+  /// reported its time.
   ///
-  /// The boxes' clocks are assumed to have run on since, so that a corrected clock of the service counts at once.
+  /// The boxes' clocks are assumed to have run on since their reports, so that a corrected clock of the service counts
+  /// at once.
   func serviceAhead(at now: Instant, _ uptime: Uptime) -> (boxes: Int, ahead: Duration)? {
     let differences = reports.withLock { $0.values.map { now.since($0.date + uptime.since($0.at)) } }.sorted()
     guard !differences.isEmpty else { return nil }

@@ -89,7 +89,7 @@ package struct SignInTransitions: Sendable {
   /// - Returns: false when the sign-in or code has changed since; the caller then asks the store.
   func handOver(_ record: AuthenticationRecord, of code: RegistrationID) -> Bool {
     let now = clock.now
-    // One of these is false when the device was signed out, or its key revoked, after the approval.
+    // One of these conditions is false when the device was signed out, or its key revoked, after the approval.
     guard let known = codes.cached(code), known.hasEarlierSignIn == true,
       known.record.flow.state.approval?.authentication == record.authentication.id,
       record.authentication.isValid(at: now)
@@ -109,7 +109,7 @@ package struct SignInTransitions: Sendable {
 
   /// Signs a device in without a code, and completes its long polls.
   ///
-  /// - Returns: the device's sign-in: this one, or one that another request created a moment earlier.
+  /// - Returns: the device's sign-in: the given one, or one that another request created a moment earlier.
   package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> ValidSignIn
   {
@@ -282,8 +282,8 @@ package struct SignInTransitions: Sendable {
   }
 
   private func withdrawCodes(of clients: [ClientID: [RegistrationID]]) async {
-    // Failures are ignored. A code that has just ended needs no withdrawal, and the store refuses the approval of a
-    // code whose client has ended.
+    // Failures are ignored: a code that has just ended needs no withdrawal, and the store refuses the approval of any
+    // other code, because its client is no longer valid.
     for code in clients.values.joined() { _ = try? await codeTransitions.withdraw(code, .operator, audit: nil) }
   }
 

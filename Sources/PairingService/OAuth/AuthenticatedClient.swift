@@ -27,8 +27,8 @@ package struct AuthenticatedClient: Sendable {
   /// Whether this client may introspect an access token of `client`.
   ///
   /// A client may introspect its own tokens. Only clients that an operator created may introspect tokens of others. A
-  /// client that registered itself could otherwise find out which viewers are signed in where. That holds with a
-  /// software statement too, because every copy of the app contains it.
+  /// client that registered itself could otherwise find out which viewers are signed in where. A client that registered
+  /// with a software statement could do so too, because every copy of the app contains the statement.
   func mayAsk(about client: ClientID, of requestor: RequestorID) -> Bool {
     client == record.id || record.origin == .operator && requestor == record.requestor
   }

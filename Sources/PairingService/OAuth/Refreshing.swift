@@ -53,8 +53,8 @@ struct Refreshing: Sendable {
 
   /// Restarts the idle time of a grant, because its client tried to refresh during a pause.
   ///
-  /// It has no effect on which tokens may be repeated. It is written at most once a day, so that a client that tries
-  /// all the time causes few writes.
+  /// The restart does not change which token responses may be repeated. It is written at most once a day, so that a
+  /// client that tries all the time causes few writes.
   private func prolong(_ grant: GrantRecord, at now: Instant) async throws {
     let idle = now.since(grant.rotated) + RefreshFamily.idle
     guard !isInDoubt, idle >= grant.idle + .seconds(86_400) else { return }

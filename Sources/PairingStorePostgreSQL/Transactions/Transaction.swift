@@ -43,7 +43,7 @@ final class Transaction {
   /// The upper bound of pending codes from the cluster's row; nil when they must be counted.
   var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
   private var isLiveCodesChanged = false
-  /// The transaction's changes to the upper bounds of single requestors' pending codes.
+  /// How this transaction changes the stored upper bounds of the numbers of pending codes, for each requestor.
   var ownLiveCodes = OwnLiveCodes()
   /// The changes that other nodes must read again.
   private var changes: [StoreChange] = []

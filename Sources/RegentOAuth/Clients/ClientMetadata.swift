@@ -65,7 +65,7 @@ package struct ClientMetadata: Sendable, Hashable {
     guard !scope.isEmpty else {
       throw OAuthError(
         .invalidClientMetadata,
-        "there is none of these scopes: there are openid, profile, offline_access and entitlements")
+        "none of the requested scopes exists: the scopes are openid, profile, offline_access and entitlements")
     }
   }
 

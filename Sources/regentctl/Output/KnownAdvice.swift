@@ -106,7 +106,6 @@ enum KnownAdvice {
     "get a certificate for {}, or correct --public-url",
     "groupadd --system {}",
     "if it is not needed, run regentctl client remove {}",
-    "it must be in PEM format, and the key must match the certificate",
     "list the settings: regentd serve --help",
     "list them: regentctl audit export | grep row.tampered; then restore a backup",
     "move it away, or choose another path",
@@ -169,5 +168,6 @@ enum KnownAdvice {
     "use the same time server on both machines: timedatectl timesync-status",
     "GRANT CONNECT ON DATABASE {} TO {}; REVOKE CONNECT ON DATABASE {} FROM PUBLIC",
     "SELECT pg_terminate_backend({}); then allow only the service to connect to the database",
+    "use files in PEM format, with a key that matches the certificate",
   ]
 }

@@ -119,7 +119,7 @@ struct AddressStep {
     try settings.write([("REGENT_LISTEN", listen)], isRunning: found.isRunning)
   }
 
-  /// Checks that no other program listens on the address.
+  /// Returns the address if no other program listens on it; throws otherwise.
   private func free(_ listen: String, _ found: FoundService) throws(CommandError) -> String {
     do throws(ValueProblem) {
       _ = try ListenPlace.kind.value(of: listen)
