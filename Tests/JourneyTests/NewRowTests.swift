@@ -138,7 +138,7 @@ import Testing
       let lines = try await service.audit("device.sign-out")
       #expect(lines.map(\.subject) == [service.core.hasher.device(try named("attic")).shortName])
       let detail = try #require(lines.first?.detail)
-      #expect(detail.hasSuffix("has more than 3 sign-ins, and this one was unused for longest"), "\(detail)")
+      #expect(detail.hasSuffix("has more than 3 sign-ins: this box was unused for longest"), "\(detail)")
       // The same device again replaces its own sign-in.
       try await pair("garage")
       #expect(try await service.signIns() == 3)
