@@ -83,7 +83,7 @@ extension AgentSettings {
     guard home.isForeign else { return settings }
     guard Accounts.effectiveUser == 0 else {
       throw CommandError(
-        "the daemon stores this in \(home.state), where this user may not write",
+        "the daemon's data is in \(home.state), where this user may not write",
         hint: "run the command with sudo, or add --state DIR for this user only", code: "daemon")
     }
     try become(home.user)

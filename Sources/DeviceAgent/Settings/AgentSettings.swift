@@ -97,7 +97,8 @@ struct AgentSettings: Sendable {
   private static func findsAgain(_ conf: AgentConf) throws(CommandError) -> Bool {
     guard let entry = conf.entries["find-again"]?.first else { return false }
     guard ["yes", "no"].contains(entry.text) else {
-      throw .usage("\(entry.place): find-again is neither yes nor no")
+      throw .usage(
+        "\(entry.place): find-again is neither yes nor no", hint: "write find-again = yes or find-again = no")
     }
     return entry.text == "yes"
   }

@@ -76,7 +76,7 @@ extension AdminCall {
     let detail = "\(record.requestor) for \(viewer.title)\(record.report), \(record.deviceTitle)"
     let line = entry("code.approve", record.id.text, detail: detail)
     guard let authentication = AuthenticationID(Random.uuid()) else {
-      throw AdminError(.failed, "could not create an id for the sign-in", hint: "run the command again")
+      throw AdminError(.failed, "the service could not create an id for the sign-in", hint: "run the command again")
     }
     let request = ApprovalRequest(
       by: .operator(`operator`, for: viewer), authentication: authentication)

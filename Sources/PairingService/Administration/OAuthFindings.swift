@@ -32,7 +32,7 @@ extension AdminCall {
     where requestor.registration == .open {
       findings.append(
         Finding(
-          "requestor \(requestor.id)", .warning, "any program may register itself as its OAuth client",
+          "requestor \(requestor.id)", .warning, "any program may register itself as an OAuth client",
           fix: "regentctl requestor set \(requestor.id) --registration statement"))
     }
     // Checks only the first hundred clients: more warnings of the same kind would not help.

@@ -94,8 +94,8 @@ final class NodeAnnouncer: @unchecked Sendable {
     if !isResting { orders.wakeOne() }
   }
 
-  /// Records that no other node was heard, so that this one counts as alone until `moment`; zero records that one was
-  /// heard.
+  /// Records that no other node was heard, so that this node counts as alone until `moment`; zero records that another
+  /// node was heard.
   func noteAlone(until moment: UInt64) {
     aloneUntil.withLock { $0 = moment }
     if moment == 0, orders.withLock({ !$0.kept.isEmpty }) { ring(.news) }

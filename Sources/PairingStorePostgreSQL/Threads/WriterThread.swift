@@ -133,7 +133,7 @@ final class WriterThread: @unchecked Sendable {
       link.note(transaction.failure)
       if let failure = transaction.failure { health.noteRollback(failure) }
       // The failure came before the COMMIT, so nothing was written. Each request could now run alone. But if the
-      // connection is lost, each would only wait as long as this one did.
+      // connection is lost, each would only wait as long as this transaction did.
       return link.isOpen ? .again(failure) : .away(failure)
     }
     // The transaction may have refused a request because of rows that it read or wrote. These rows are certain only

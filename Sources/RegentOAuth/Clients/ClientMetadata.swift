@@ -46,7 +46,7 @@ package struct ClientMetadata: Sendable, Hashable {
     if let name, name.utf8.count > Self.longestName || !ShownName.isName(name) {
       throw OAuthError(
         .invalidClientMetadata,
-        "the client's name must be seen: at most 128 bytes, no control characters, and more than spaces and fillers")
+        "the client's name must have visible characters, at most 128 bytes, and no control characters")
     }
     guard said["jwks_uri"]?.isNull ?? true else {
       throw OAuthError(.invalidClientMetadata, "send the keys in jwks; the service does not fetch jwks_uri")
