@@ -52,7 +52,7 @@ package final class UsedAssertions: Sendable {
     if let made = assertion.made, made.second <= startedAt.second {
       throw OAuthError(
         .invalidClient,
-        "the assertion was made before the service started: make a new one for each request, and check your clock")
+        "the assertion is from before the service started: make a new assertion for each request, and check your clock")
     }
     guard earlier[assertion.fingerprint] == nil else { throw Self.usedBefore }
     let verdict =
