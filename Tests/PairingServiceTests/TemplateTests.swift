@@ -121,7 +121,7 @@ struct TemplateTests {
     #expect(message?.hasPrefix("web/templates/part.html:2: ") == true)
   }
 
-  @Test func `a block without a slot and a missing layout are refused`() {
+  @Test func `a template is refused if its layout is missing or has no slot for its block`() {
     let unknown = refusal("{{layout f.html}}{{#block x}}{{/block}}", ["f.html": "{{content}}"])
     #expect(unknown?.contains("f.html has no slot x") == true)
     #expect(refusal("{{layout f.html}}")?.contains("there is no layout f.html") == true)

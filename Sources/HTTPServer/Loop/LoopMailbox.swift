@@ -11,7 +11,7 @@ enum LoopMessage: Sendable {
   case makeRoom
   /// Count one pulse, which shows that the loop still reads its messages.
   case pulse
-  /// Finish the requests in progress, and end at that time at the latest.
+  /// Finish the requests in progress, then end the loop; end it at the given time even if requests are left.
   case drain(until: UInt64)
 }
 

@@ -187,7 +187,7 @@ final class Transaction {
     auditHead = nil
     changes.removeSubrange(changesBefore...)
     if hasSavepoint, mark == 0 {
-      // The savepoint was sent, so all unsent statements belong to the present request.
+      // The savepoint of the present request was already sent, so all unsent statements belong to this request.
       pending = [Pending(sql: "ROLLBACK TO SAVEPOINT request"), Pending(sql: "RELEASE SAVEPOINT request")]
     } else {
       pending.removeSubrange(mark...)

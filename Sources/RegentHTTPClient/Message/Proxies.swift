@@ -2,7 +2,7 @@ import RegentHTTPCodec
 
 /// The address of a forward proxy.
 public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
-  /// The host, an IPv6 address without brackets.
+  /// The host; if it is an IPv6 address, without brackets.
   let host: String
   let port: UInt16
 

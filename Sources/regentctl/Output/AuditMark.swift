@@ -46,8 +46,8 @@ enum AuditMark {
     return Finding(
       "set-back", .warning,
       "the database was set back to an earlier state: its audit log \(lost), but an earlier regentctl doctor saw line "
-        + "\(kept.number) of \(shown(kept.at)); what operators revoked, removed or disabled since may be valid again",
-      fix: "revoke, remove or disable it again (the replaced database or an audit export names it), then run "
+        + "\(kept.number) of \(shown(kept.at)): later changes of operators are lost, and what they revoked may be valid again",
+      fix: "make these changes again (the replaced database or an audit export lists them), then run "
         + "rm \(shellQuoted(path))")
   }
 
