@@ -105,7 +105,7 @@ public final class MediaTokenVerifier: Sendable {
     _ received: ReceivedMediaToken, with found: KeyCache.Found, _ requestor: String?, _ resource: String?,
     _ now: Instant?
   ) -> MediaTokenCheck {
-    // The token names the key that signed it. No other key is tried.
+    // The token names the key that signed it. The verifier tries no other key.
     switch found {
     case .noKeys: return MediaTokenCheck(.unknown)
     case .unknownKey: return MediaTokenCheck(.invalidSignature)

@@ -6,7 +6,7 @@
 // the same guarantee, so the store operations are correct for the same reason. docs/decisions/0015-one-set-of-verbs.md
 // has the measurements behind this choice.
 //
-// Start with Threads/WriterThread.swift. Words.swift maps the names of the shared store operations to PostgreSQL's.
+// Start with Threads/WriterThread.swift. Dialect.swift maps the names of the shared store operations to PostgreSQL's.
 
 public import PairingStore
 public import PostgreSQL

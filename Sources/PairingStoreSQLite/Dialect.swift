@@ -42,7 +42,7 @@ extension SQL.StringInterpolation {
     appendLiteral("))")
   }
 
-  /// Writes the condition that a device description has this visitor id.
+  /// Writes an SQL condition: the row's device description has the given visitor id.
   mutating func appendInterpolation(about visitorID: String) {
     // SQLite's JSON functions cut a text at a NUL character, so an id that contains one could match a wrong row.
     guard !visitorID.utf8.contains(0) else { return }

@@ -32,7 +32,8 @@ extension Span<UInt8> {
     while count &- place >= 8 {
       let word = UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self))
       let marked = word ^ marks
-      // Only the lowest set bit is reliable: the subtractions and additions may carry into the bytes above it.
+      // Only the lowest bit that is set in `all` is reliable: the subtractions and additions may carry into the bytes
+      // above it.
       let all = (word &- 0x20 &* ones) & ~word | word | (word &+ ones) | (marked &- ones) & ~marked
       let found = all & (0x80 &* ones)
       if found != 0 { return place &+ found.trailingZeroBitCount >> 3 }

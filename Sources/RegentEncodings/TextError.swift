@@ -7,7 +7,7 @@ public struct TextError: Error, Sendable, Equatable, CustomStringConvertible {
     case length
     /// The text has padding that is missing, superfluous or in the wrong place.
     case padding
-    /// The text has non-zero bits after the last byte, which would be a second spelling of the same value.
+    /// The last character of the text has non-zero bits that belong to no byte: a second spelling of the same bytes.
     case trailingBits
   }
 

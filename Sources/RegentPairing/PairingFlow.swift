@@ -139,7 +139,7 @@ extension PairingFlow {
 
   private func releasing(by session: SessionID) throws(PairingRefusal) -> PairingStep {
     switch state {
-    // There is no claim to release: the viewer left the page twice, or the claim had ended.
+    // There is no claim to release: the browser reported twice that the viewer left the page, or the claim had ended.
     case .offered, .opened: return PairingStep(self, [])
     case .claimed(let lease):
       guard lease.claimer.session == session else { throw .notTheClaimer }

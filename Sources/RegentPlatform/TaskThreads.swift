@@ -107,9 +107,9 @@ private struct TaskThreadsFactory: ExecutorFactory {
 
   func allow(_ threads: Int) { state.withLock { $0.most = threads } }
 
-  /// Counts the calling thread as one that waits for jobs.
+  /// Counts the calling thread as one of the threads that wait for jobs.
   ///
-  /// The thread is about to call ``work()``, so no other one is started for the first job.
+  /// Call this just before ``work()``: then no other thread is started for the first job.
   func countIn() {
     state.withLock { state in
       state.threads += 1

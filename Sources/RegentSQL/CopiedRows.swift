@@ -2,7 +2,7 @@
 public struct CopiedRows: Sendable {
   public let table: String
   public let columns: [String]
-  /// The values of each row, in the order of `columns`.
+  /// The rows; each row has its values in the order of `columns`.
   public let rows: [[SQLValue]]
 
   public init(table: String, columns: [String], rows: [[SQLValue]]) {

@@ -64,7 +64,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
       text += ")"
     }
 
-    /// Adds another statement as a part of this one, with its parameters.
+    /// Inserts the text and the parameters of another statement.
     public mutating func appendInterpolation(part: SQL) {
       text += part.text
       values += part.values

@@ -3,7 +3,7 @@ import HTTPServer
 import PairingService
 import RegentPlatform
 
-/// Answers requests until the service is ready.
+/// Answers requests while the service starts: it tells clients to retry.
 ///
 /// The port is bound before the database is opened, so that a second service fails before it touches any file. Requests
 /// that arrive in between are told to retry.

@@ -29,10 +29,10 @@ enum BackupCommand {
     let paths = try ServicePaths(ofDatabase: call)
     guard let server = paths.server else {
       throw CommandError.usage(
-        "--database is not on a server",
+        "--database does not name a database on a server",
         hint: "for a database in a file, use regentctl backup \(shellQuoted(call[file]))")
     }
-    // Checked first, so that no copy is made that cannot be stored.
+    // Check the target file first. Otherwise the command would make a long copy that it cannot store.
     let target = try place(call[file])
     let draft = DatabaseCopy(call)
     defer { draft.remove() }
@@ -46,7 +46,7 @@ enum BackupCommand {
     do {
       try await note(on: server, paths, by: person)
     } catch {
-      // The backup itself is complete; only recording it failed.
+      // The backup itself is complete. Only the audit line about it could not be written.
       call.console.print(
         "warning: the backup could not be recorded in the audit log: \(explained(error)?.message ?? "\(error)")")
     }

@@ -93,7 +93,8 @@ struct BackupFile {
     }
     if let texts = try line(of: file, Self.oldMark, Self.oldLineLength, size) {
       guard texts.count == 1, let hash = Self.decoded(texts[0]) else { throw damaged }
-      // An attacker must not be able to drop the seal by writing the line in the format of version 0.1.0.
+      // An attacker must not be able to remove the seal by writing the last line in the format of version 0.1.0, which
+      // has none.
       guard try schemaVersion(of: file) <= SQLiteStore.newestUnsealedSchema else {
         throw CommandError(
           "\(path) was changed: the signature at its end (the seal) was removed",
@@ -106,7 +107,7 @@ struct BackupFile {
       hint: "the file was cut off; use a complete one that regentctl backup wrote")
   }
 
-  /// The words of the backup's last line, if that line begins with the mark of a seal.
+  /// The space-separated words of the backup's last line; nil if the line does not begin with the mark of a seal.
   private func line(
     of file: borrowing FileDescriptor, _ mark: [UInt8], _ length: Int, _ size: Int64
   ) throws -> [Substring]? {

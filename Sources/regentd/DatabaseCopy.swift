@@ -45,7 +45,8 @@ struct DatabaseCopy {
   func makeHeld(of file: String, database: String) throws(FileError) {
     try makeRoom()
     try copy(file, to: path)
-    // While a decided restore is pending, the write-ahead log on disk belongs to the old database and not to `file`.
+    // If an interrupted restore is not complete yet, the write-ahead log on disk belongs to the old database and not to
+    // `file`.
     if file == database, try PrivateFile.check("\(file)-wal") {
       try copy("\(file)-wal", to: "\(path)-wal")
     }

@@ -22,7 +22,7 @@ actor DatabaseUpkeep: AdminUpkeep {
     self.paths = paths
     self.store = store
     self.nextStart = nextStart
-    // Remove a copy that a service left when it was killed. No client can fetch it any more.
+    // A service that was killed may have left a copy. No client can fetch that copy any more, so remove it.
     removeCopy(copyPath)
   }
 

@@ -1,7 +1,7 @@
 import CommandKit
 import HTTPServer
 
-/// Messages and hints for the errors that the tools throw.
+/// The message and the hint for an error of the tools (files, sockets, TLS); nil for other errors.
 func explained(_ error: any Error) -> CommandError? {
   (error as? CommandError) ?? (error as? ServerError).map(sentence) ?? storeSentence(error)
 }
@@ -21,7 +21,7 @@ private func sentence(about error: ServerError) -> CommandError {
   case .certificate(let file, let reason):
     CommandError(
       "cannot use \(file): \(reason)",
-      hint: "it must be in PEM format, and the key must match the certificate")
+      hint: "use files in PEM format, with a key that matches the certificate")
   case .resources(let reason):
     CommandError(
       "the operating system refused a resource: \(reason)",

@@ -11,8 +11,8 @@ enum LogFormat: String, CaseIterable, Sendable {
 
 /// Writes each event as one line with a single `write`, so that lines of different threads do not mix.
 ///
-/// Values may come from outside: line breaks and control characters are escaped. Values are texts and numbers that the
-/// caller names explicitly, so that secrets cannot be logged by accident.
+/// Values may come from outside: line breaks and control characters are escaped. Only texts and numbers that the caller
+/// names can be logged, so that no secret is logged by accident.
 struct Log: Sendable {
   enum Level: Int, Sendable {
     // The severity numbers of syslog, which journald reads at the beginning of a line.
@@ -46,7 +46,9 @@ struct Log: Sendable {
     write(.warning, event, fields)
   }
 
-  /// Returns a function that logs the beginning of a problem with a hint, and its end.
+  /// Returns a function to call with true while a problem lasts and with false afterwards.
+  ///
+  /// It logs `event` with the hint when the problem begins, and `end` when it ends.
   func trouble(_ event: StaticString, over end: StaticString, hint: String) -> @Sendable (_ isSo: Bool) -> Void {
     { isSo in if isSo { warning(event, ["hint": .text(hint)]) } else { info(end) } }
   }
@@ -130,7 +132,7 @@ enum LogValue: Sendable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
     }
   }
 
-  /// The value in quotes if its end would otherwise be ambiguous.
+  /// The value as it appears in a log line; in quotation marks if a reader could not see where the value ends.
   fileprivate var asText: String {
     switch self {
     case .number(let number): return String(number)

@@ -55,9 +55,11 @@ struct MetricsHosts {
         + [(try? AbsoluteURL(parsing: publicURL))?.host].compactMap(\.self))
   }
 
-  /// Whether a request with this Host header is answered; only HTTP/1.0, which browsers do not use, may omit it.
+  /// Whether the metrics server answers a request with this Host header.
+  ///
+  /// The header is nil only for HTTP/1.0, which browsers do not use.
   func accept(_ authority: String?) -> Bool {
-    // A Unix socket needs no check, because a web page cannot make a browser connect to one.
+    // A request over a Unix socket needs no check, because a web page cannot make a browser connect to a Unix socket.
     guard case .network(let own, _) = address, let authority else { return true }
     guard let host = HostAndPort(parsing: authority)?.host else { return false }
     if names.contains(host) { return true }
@@ -152,14 +154,15 @@ private func seconds(microseconds: Int) -> String {
   return "\(microseconds / 1_000_000).\(zeros)\(fraction)"
 }
 
-/// The metric for how long the database server has not answered, in the Prometheus text format.
+/// The metric `regent_database_away_seconds` in the Prometheus text format: for how long the database server has not
+/// answered.
 func databaseAway(_ duration: Duration?) -> String {
   let seconds = (duration ?? .zero).components.seconds
   return "# HELP regent_database_away_seconds For how long the database server has not answered.\n"
     + "# TYPE regent_database_away_seconds gauge\nregent_database_away_seconds \(seconds)\n"
 }
 
-/// The metric that tells whether a change waits for the standby, in the Prometheus text format.
+/// The metric `regent_standby_awaited` in the Prometheus text format: whether a change waits for the standby.
 func standbyAwaited(_ isAwaited: Bool) -> String {
   "# HELP regent_standby_awaited Whether a change has waited for the standby for more than a second.\n"
     + "# TYPE regent_standby_awaited gauge\nregent_standby_awaited \(isAwaited ? 1 : 0)\n"
@@ -177,7 +180,7 @@ func labelled(_ text: String, node: NodeID) -> String {
   }.joined(separator: "\n")
 }
 
-/// The metric that tells whether notifications of other nodes do not arrive, in the Prometheus text format.
+/// The metric `regent_bell_unheard` in the Prometheus text format: 1 while notifications of other nodes do not arrive.
 func bellUnheard(_ isDeaf: Bool) -> String {
   "# HELP regent_bell_unheard Whether notifications of other nodes do not arrive, so that the database is queried every 20 ms.\n"
     + "# TYPE regent_bell_unheard gauge\nregent_bell_unheard \(isDeaf ? 1 : 0)\n"

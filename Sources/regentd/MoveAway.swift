@@ -10,7 +10,7 @@ extension Move {
 
   /// Moves the database from the file to the server.
   ///
-  /// Sends a temporary copy; the file itself is not changed until all rows have arrived.
+  /// Sends the rows of a temporary copy. The database file itself is not changed until the server has all rows.
   func away(_ copy: DatabaseCopy) async throws {
     try RestoredDatabase(of: paths.database).finish()
     let lock = try lock()
@@ -84,10 +84,10 @@ extension Move {
 extension MovedDatabase {
   /// Completes a move to this server that was interrupted after the COMMIT on the server.
   ///
-  /// A service is about to use the server's rows. So the file must not become the current database any more, whatever
-  /// happens to the mark.
+  /// The caller is a service that is about to use the server's rows. So the file must not become the current database
+  /// again, even if its marker file is deleted later.
   func completeLeaving(to server: ConnectionSettings) throws {
-    // A move that is still running completes itself.
+    // Another process holds the lock: its move is still running and completes the move itself.
     guard let lock = try lockIfFree() else { return }
     if case .leaving(let note) = try state(), try ServerFilling.isThere(note.markOnServer, on: server) {
       _ = try leave()
@@ -106,7 +106,9 @@ extension MovedDatabase {
 }
 
 extension MovedDatabase.Note {
-  /// The audit line on the server that only this move to it writes.
+  /// The audit line that this move, and no other, writes into the server's database.
+  ///
+  /// It shows whether the move was committed.
   fileprivate var markOnServer: CopyMark {
     CopyMark(action: "database.move", detail: "from a file to a database server (\(name))")
   }

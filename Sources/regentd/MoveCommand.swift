@@ -46,7 +46,7 @@ enum MoveCommand {
 /// One move of a database between a file and a server, in either direction.
 struct Move {
   let server: ConnectionSettings
-  /// The server as the user typed it.
+  /// The URL of the database server as the user typed it.
   let place: String
   /// The paths of the file and of the master key.
   let paths: ServicePaths
@@ -66,12 +66,12 @@ struct Move {
     }
   }
 
-  /// Rejects a server that is not the one of an interrupted move.
+  /// Throws if an earlier move was interrupted that had another server than this one.
   func refuseOtherPlace(_ note: MovedDatabase.Note) throws {
     guard note.place == place else {
       throw CommandError(
-        "an earlier move of \(paths.database) was interrupted; the other database was \(note.place)",
-        hint: "finish that move first: run the command with that address")
+        "an earlier move of \(paths.database) to or from \(note.place) was interrupted",
+        hint: "finish that move first: run the same command again with \(shellQuoted(note.place))")
     }
   }
 }

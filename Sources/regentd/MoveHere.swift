@@ -8,10 +8,12 @@ import RegentPlatform
 extension Move {
   private var marker: MovedDatabase { MovedDatabase(of: paths.database) }
 
-  /// The state that the database on the server gets once all its rows are in the file.
+  /// The text that the move stores in the server's database once all rows are in the file.
   ///
-  /// It has the path of the file, for services that open the database later, and the name of this move, by which an
-  /// interrupted move is recognised.
+  /// It closes that database to services.
+  ///
+  /// The text has the path of the file, which services print that try to open the database. It also has the name of
+  /// this move, by which an interrupted move is recognised.
   private func state(_ name: String) -> String {
     "moved to a file, \(paths.database)\(machineName().map { " on \($0)" } ?? "") \(Self.mark(name))"
   }
@@ -70,7 +72,7 @@ extension Move {
     } catch let failure as CopyFailure {
       throw failure
     } catch {
-      // The server's database was not closed, so it is still the valid one and the file is removed.
+      // The server's database was not closed to services, so its rows are still the current ones. Remove the file.
       try DurableFile.remove(paths.database)
       try marker.forget()
       throw error

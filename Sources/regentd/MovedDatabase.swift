@@ -6,10 +6,10 @@ import RegentPlatform
 ///
 /// It keeps services from opening the database file.
 ///
-/// A move ends in two places, and no single step changes both. The file is therefore marked before the deciding step,
-/// which is a COMMIT on the server. If the command is killed around that step, the mark stays and the next move asks
-/// the server for the outcome. Until then no service opens the file, so two databases are never in use at the same
-/// time.
+/// A move changes the file and the server, and no single step changes both. So the command writes the marker file
+/// before the step that decides, which is a COMMIT on the server. If the command is killed around that step, the marker
+/// file stays, and the next move asks the server for the outcome. Until then no service opens the database file, so two
+/// databases are never in use at the same time.
 struct MovedDatabase {
   let database: String
   private var moving: String { "\(database).moving" }
@@ -18,7 +18,7 @@ struct MovedDatabase {
 
   init(of database: String) { self.database = database }
 
-  /// What the file beside the database says about a move: the move's name, and the server as the user typed it.
+  /// The content of the marker file: the move's name, and the URL of the server as the user typed it.
   struct Note: Equatable {
     let name: String
     let place: String
@@ -26,11 +26,11 @@ struct MovedDatabase {
 
   enum State: Equatable {
     case here
-    /// A move to the server was begun, and its rows may already be there.
+    /// A move to the server was begun. The current rows are in the file or already on the server.
     case leaving(Note)
-    /// A move from the server was begun, and its rows may still be there.
+    /// A move from the server was begun. The current rows are still on the server or already in the file.
     case arriving(Note)
-    /// A move to the server is complete, and its rows are there.
+    /// A move to the server is complete. The current rows are on the server.
     case left(Note)
   }
 
@@ -64,7 +64,7 @@ struct MovedDatabase {
     }
   }
 
-  /// The databases in these folders beside which there is a marker file of a move.
+  /// The database files in these folders that have a marker file beside them.
   static func marked(in folders: [String]) throws -> [MovedDatabase] {
     var found: Set<String> = []
     for folder in folders where try PrivateDirectory.owner(of: folder) != nil {
@@ -77,9 +77,9 @@ struct MovedDatabase {
     return found.sorted().map(MovedDatabase.init)
   }
 
-  /// Throws if this file has or may have the current database, or is being moved.
+  /// Throws if this file has or may have the current rows, or is being moved.
   ///
-  /// Otherwise a service would begin anew on an empty server.
+  /// Called before a service uses an empty server. Otherwise that service would start without the existing rows.
   func refuseBeginning(on server: String) throws {
     let toBegin = "to start with an empty database on the server and give up these rows, run rm"
     switch try state() {
@@ -104,28 +104,32 @@ struct MovedDatabase {
 
   /// Throws if an interrupted move may have filled the server.
   ///
-  /// Another command must not fill it from another source then.
+  /// Then another command must not fill that server from another source.
   func refuseFilling() throws {
     if case .left = try state() { return }
     try refuseService()
   }
 
-  /// Marks the file as being moved to a server, before the COMMIT on the server that decides the move.
+  /// Writes the marker file of a move to a server.
+  ///
+  /// Call this before the COMMIT on the server that decides the move.
   func beginLeaving(_ note: Note) throws { try write(Self.away, note) }
 
-  /// Notes beside the database file that a move from a server is under way, before the step that decides the move.
+  /// Writes the marker file of a move from a server.
+  ///
+  /// Call this before the step that decides the move.
   func beginArriving(_ note: Note) throws { try write(Self.here, note) }
 
-  /// Removes the mark, because nothing was moved.
+  /// Removes the marker file, because nothing was moved.
   func forget() throws { try DurableFile.remove(moving) }
 
-  /// Makes the file the current database after a move from a server.
+  /// Removes the marker file after a move from a server, which makes the file the current database.
   func arrive() throws {
     try DurableFile.remove(moved)
     try DurableFile.remove(moving)
   }
 
-  /// Renames the file after a move to a server, because it is no longer the current database.
+  /// Renames the database file after a move to a server, because the file is no longer the current database.
   ///
   /// - Returns: the new name; `nil` if an earlier attempt already renamed it.
   func leave() throws -> String? {

@@ -61,7 +61,8 @@ final class NextStart: Sendable {
 }
 
 extension AdminGroup {
-  /// The problem of a group that was removed or made anew since the service started; nil if there is none.
+  /// The finding about a group that was deleted, or deleted and created again, since the service started; nil if
+  /// neither happened.
   var finding: Finding? {
     let now = try? Accounts.group(named: name)
     guard now != id else { return nil }
@@ -70,7 +71,8 @@ extension AdminGroup {
         "admin-groups", .bad, "there is no group \(name): the next start of the service will fail",
         fix: "groupadd --system \(shellQuoted(name))")
       : Finding(
-        "admin-groups", .warning, "the group \(name) was made anew: its members cannot use regentctl",
+        "admin-groups", .warning,
+        "the group \(name) was deleted and created again: its members cannot use regentctl until the service restarts",
         fix: "systemctl restart regentd")
   }
 }
@@ -109,7 +111,8 @@ private func masterKeyFinding(_ paths: ServicePaths, of store: any OpenedStore) 
   } catch is StoreKeyFailure {
     return bad("\(paths.masterKey) is not the master key of this database")
   } catch {
-    // The key file is in order. Another finding reports a database that does not answer.
+    // The database does not answer, which another finding reports. This finding is about the key file only, which is
+    // private.
     return Finding("master-key", .good, "\(paths.masterKey) is private")
   }
 }
@@ -117,7 +120,7 @@ private func masterKeyFinding(_ paths: ServicePaths, of store: any OpenedStore) 
 extension TLSFiles {
   /// How long before its end a certificate is reported, in seconds.
   ///
-  /// Certificates that are renewed automatically are renewed earlier than this.
+  /// Tools that renew certificates automatically do so earlier.
   private static let soon: Int64 = 14 * 86_400
 
   /// Checks the certificate as a phone would.

@@ -47,7 +47,7 @@ func refuseDamage(of store: SQLiteStore, _ paths: ServicePaths) async throws {
     hint: "stop the service, then restore the last backup: regentctl restore FILE")
 }
 
-/// Messages and hints for the errors of the store.
+/// The message and the hint for an error of the store; nil for other errors.
 func storeSentence(_ error: any Error) -> CommandError? {
   switch error {
   case let error as StoreKeyFailure:

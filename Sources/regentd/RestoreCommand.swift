@@ -80,7 +80,7 @@ private final class OpenBackup: Sendable {
 private struct RestoreReport {
   /// The path where the previous database is kept.
   var kept: String?
-  /// A sentence that says what became of the counters of the day.
+  /// A sentence that says whether today's counters of `regentctl stats` come from the backup or start at zero.
   let numbers: String
   let remarks: [String]
 }
@@ -143,20 +143,8 @@ private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UIn
   }
 }
 
-/// Throws if a backup without a seal would replace the database of a version that seals its backups.
-///
-/// An attacker who may write to a backup could otherwise give it the form of version 0.1.0 and leave rows out.
-private func refuseUnsealed(_ backup: String, insteadOf database: String?) throws {
-  guard let database else { return }
-  let file = BackupFile(path: database)
-  guard try file.schemaVersion(of: file.open()) > SQLiteStore.newestUnsealedSchema else { return }
-  throw CommandError(
-    "\(backup) has no signature at its end (seal), but the backups of this service have one",
-    hint: "use a backup with a seal; to restore a backup of version 0.1.0 all the same, first move the database away: "
-      + "mv \(shellQuoted(database)) \(shellQuoted(database + ".old"))")
-}
-
-/// Throws if the folder belongs to another user, because the service could not open files that this user creates there.
+/// Throws if the folder belongs to another user: the service, which runs as that user, could not open files that this
+/// process creates there.
 private func checkOwner(of folder: String) throws {
   do throws(FileError) {
     try PrivateDirectory.ensure(folder, widest: 0o7777)
@@ -188,8 +176,9 @@ private func fate(of numbers: String?, at now: Instant) -> String {
   return "today's numbers are those of the backup\(taken ?? "")"
 }
 
-/// Rejects a backup that is damaged, sealed with another key or changed, and records in it that it was restored (a new
-/// epoch).
+/// Throws if a backup is damaged, was changed or is sealed with another key.
+///
+/// Records in the backup's audit log that it was restored.
 ///
 /// - Returns: today's numbers in it, and the gaps in its audit log.
 private func check(
@@ -222,7 +211,7 @@ private func check(
       hint: "use an older backup")
   }
   do {
-    // The seal is checked only now, because its key is in the database, encrypted with the master key.
+    // The seal cannot be checked earlier: the key that verifies it is in the database, encrypted with the master key.
     if let seal = ending.seal, try !store.isSeal(seal, ofBackup: ending.hash) {
       throw CommandError(
         "\(backup) is damaged: its content has changed, or another service signed it",
@@ -241,8 +230,8 @@ private func check(
     gaps = try await store.auditProblems()
     numbers = try await dayNumbers(in: store)
     try await store.beginEpoch(audit: entry)
-    // A backup of a server contains the time when it was made. A backup of a file does not. For it, the time of its
-    // counters of the day is used, which are stored just before the backup is made.
+    // A backup of a server contains the time at which it was made. A backup of a file does not; the time of its
+    // counters of the day takes its place, because they are stored just before the backup is made.
     let noted = try await store.keptNumbers(.backup).flatMap(Int64.init).map(Instant.init(milliseconds:))
     if let made = [noted, numbers.flatMap(DayNumbers.keptTime)].compactMap(\.self).filter({ $0 <= now }).max() {
       try await store.keepNumbers(String(made.milliseconds), as: .backup)
@@ -264,4 +253,4 @@ private func check(
 }
 
 private let epochAction = "backup.restore"
-private let epochDetail = "codes and phone sessions of the backup were left out"
+private let epochDetail = "a backup was restored without its codes and phone sessions"

@@ -41,13 +41,13 @@ struct RestoredDatabase {
     return kept
   }
 
-  /// Completes a restore that was interrupted after it was decided.
+  /// Completes a restore that was interrupted after the new file got the name that decides the restore.
   ///
-  /// If there is none, does nothing.
+  /// Does nothing if no restore was interrupted.
   func finish() throws {
     guard try PrivateFile.check(decided) else { return }
     let lock = try FileLock(beside: database)
-    // The previous holder of the lock may have completed the restore already.
+    // Another process may have completed the restore while this one waited for the lock.
     if try PrivateFile.check(decided) { try putInPlace() }
     lock.release()
   }

@@ -145,11 +145,11 @@ actor ServerUpkeep: AdminUpkeep {
 
   /// How long a write must take to count as slow.
   ///
-  /// Every new code, approval and authorization waits as long.
+  /// Every new code, approval and authorization waits for such a write.
   private static let slow: Duration = .milliseconds(250)
   /// How long a transaction must last to be reported.
   ///
-  /// The service's own take milliseconds and are abandoned after ten seconds.
+  /// The service's own transactions take milliseconds, and the service abandons them after ten seconds.
   private static let standing: Duration = .seconds(10)
 
   /// Findings about whether notifications from other nodes arrive.
@@ -231,7 +231,7 @@ actor ServerUpkeep: AdminUpkeep {
     return found
   }
 
-  /// The difference between clocks that is reported.
+  /// The difference between two clocks from which on `doctor` reports it.
   ///
   /// Signed calls are valid for minutes, and codes, leases and permits expire by the clock of the node that checks
   /// them.

@@ -40,8 +40,8 @@ extension ServicePaths {
     if makesFolder {
       try PrivateDirectory.ensure(try home.folder())
     } else {
-      // If only the socket is in this folder, the folder is not checked: it may be root's home, while the process
-      // continues as another user.
+      // If only the socket is in the data directory, the directory is not checked: it may be in root's home, while the
+      // process continues as another user.
       guard givenDatabase == nil || givenKey == nil, try PrivateDirectory.check(home.folder())
       else { return }
     }
@@ -116,7 +116,7 @@ private func checkSocketPath(_ path: String) throws {
   if isFile || isFolder(path) {
     throw CommandError(
       "the admin socket \(path) exists and is not a socket",
-      hint: "move it away, or choose another path: ls -ld \(shellQuoted(path))")
+      hint: "look at it with ls -ld \(shellQuoted(path)), then move it away, or choose another path")
   }
   try checkFolder(of: path, "--admin-socket")
 }
@@ -177,7 +177,8 @@ private struct DataDirectory {
 
   func folder() throws -> String {
     let folder = try found()
-    // The environment variable was not valid UTF-8 and was repaired, so the path would name another folder.
+    // The environment variable is not valid UTF-8. Swift replaced the invalid bytes, so the path would name another
+    // folder.
     guard !folder.unicodeScalars.contains("\u{fffd}") else {
       throw CommandError(
         "the path of the data directory is not valid UTF-8",

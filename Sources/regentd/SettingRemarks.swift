@@ -33,7 +33,8 @@ extension ListenAddress {
   }
 }
 
-/// Finds environment variables that no program reads: a misspelt setting would be ignored silently.
+/// Finds environment variables that no program reads and that may be misspelt settings, which would be ignored
+/// silently.
 enum VariableNames {
   private static let prefix = "REGENT_"
 

@@ -19,7 +19,7 @@ struct ServiceSettings: Sendable {
   let paths: ServicePaths
   /// The name of this node.
   let node: NodeID
-  /// Whether the name was set by an option.
+  /// Whether an option (`--node`) set the name of this node.
   let isNodeNamed: Bool
   let wakeups: Wakeups
   let log: LogFormat
@@ -97,7 +97,7 @@ extension ServiceSettings {
       trustsLocalSocket: call[ServeCommand.trustProxy].contains { $0.network == nil })
     engine = ServerConfiguration(call, proxies: proxies)
     choseConnections = call[ServeCommand.connections] != nil
-    // The rules of the command guarantee that both options or none are given.
+    // The command's rules guarantee that the user gave both options or none of them.
     if let certificate = call[ServeCommand.certificate], let key = call[ServeCommand.key] {
       tls = TLSFiles(certificate: certificate, key: key)
     } else {
@@ -130,7 +130,7 @@ extension ServiceSettings {
     guard let wakeups = call[ServeCommand.wakeups] else { return .bell }
     guard let database = call[ServeCommand.database], ServicePaths.isServer(database) else {
       throw .usage(
-        "--wakeups works only with a database on a server", hint: "add --database postgresql://…, or remove it")
+        "--wakeups works only with a database on a server", hint: "add --database postgresql://…, or remove --wakeups")
     }
     return wakeups
   }
@@ -142,7 +142,7 @@ extension ServiceLimits {
     device = RateLimit(
       perSecond: call[ServeCommand.deviceRate], burst: call[ServeCommand.deviceBurst])
     if case .perSecond(let number) = call[ServeCommand.sourceRate] {
-      // The burst is five seconds' worth, because one page loads several files at once.
+      // The burst has the requests of five seconds, because one page loads several files at once.
       source = RateLimit(perSecond: number, burst: number * 5)
     }
     let newcomerRate = call[ServeCommand.newcomerRate]
@@ -251,7 +251,7 @@ extension TLSFiles {
 }
 
 extension ListenAddress {
-  /// Whether the system chooses the port of this address.
+  /// Whether the operating system chooses the port, because the address has port 0.
   fileprivate var picksPort: Bool {
     if case .network(_, 0) = self { true } else { false }
   }

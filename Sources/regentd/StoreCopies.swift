@@ -73,7 +73,8 @@ func backup(
     try MasterKeyFile(paths).look { key in try ServerSnapshot(of: server, masterKey: key) }
   }
   defer { snapshot.close() }
-  // The time is stored in the backup. The nodes store their counters at other times, so those do not show it.
+  // The time is stored in the backup. The counters of the nodes do not show this time, because each node stores them at
+  // other times.
   let made = String(Clocks.wallMilliseconds())
   let (store, sent) = try await copy(snapshot, to: room.path, paths, count) { store in
     try await store.keepNumbers(made, as: .backup)
@@ -98,7 +99,9 @@ func keepDayNumbers(_ numbers: String, in store: SQLiteStore) async throws {
   for node in try await store.keptNumbersOfNodes(.day).keys { try await store.keepNumbers("", as: .day, of: node) }
 }
 
-/// Writes all rows of a file into an empty database on a server, in one transaction, and returns what arrived.
+/// Writes all rows of a file into an empty database on a server, in one transaction.
+///
+/// Returns what the verification found in the server's rows.
 ///
 /// `mark` is an audit line that only this copy has; `decide` runs directly before the COMMIT.
 func fill(
@@ -124,12 +127,14 @@ func fill(
   }
 }
 
-/// Rejects a server that has rows or a running service, before the copy, which takes long.
+/// Throws if the server has rows or if a running service uses it.
+///
+/// Call this before the copy, which takes long.
 func refuseUnfit(_ server: ConnectionSettings) async throws {
   try await onThread("copy") { try ServerFilling(server).close() }
 }
 
-/// Rejects a database with changed rows, because a copy would make those rows look verified.
+/// Throws if the database has rows that another program changed, because a copy would make them look verified.
 func refuseChanged(_ found: StoreWalkResult) throws {
   guard found.unverified == 0 else {
     throw CommandError(

@@ -23,7 +23,7 @@ struct WaitingCopy {
 }
 
 extension WaitingCopy? {
-  /// The waiting copy, if it has this id.
+  /// Returns this copy if it has the id that the client sent; throws otherwise.
   func named(_ id: String) throws(AdminError) -> WaitingCopy {
     guard let copy = self, copy.entry.id == id else {
       throw AdminError(
@@ -34,11 +34,15 @@ extension WaitingCopy? {
   }
 }
 
-/// Allows one copy or one key change at a time: two copies would compete for the disk, two key changes for the file.
+/// Allows one copy or one change of the master key at a time.
+///
+/// Two copies would compete for the disk, two changes for the key file.
 final class MaintenanceLock: Sendable {
   private let isTaken = Locked(false)
 
-  /// Runs `work` unless another call is running: an actor admits other calls while it awaits.
+  /// Runs `work`, or throws if another call is running.
+  ///
+  /// This check is needed because an actor admits other calls while it awaits.
   func take<Value>(
     isolation: isolated (any Actor)? = #isolation, _ work: () async throws(AdminError) -> Value
   ) async throws(AdminError) -> Value {

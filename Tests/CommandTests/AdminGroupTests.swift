@@ -23,7 +23,7 @@ struct `Groups of the admin socket` {
         groups: complete
         BAD   admin-groups: there is no group tv-desk: the next start of the service will fail
               fix: groupadd --system tv-desk
-        warn  admin-groups: the group tv-watchers was made anew: its members cannot use regentctl
+        warn  admin-groups: the group tv-watchers was deleted and created again: its members cannot use regentctl until the service restarts
               fix: systemctl restart regentd
         regentd: --admin-desk-group: there is no group tv-desk
 

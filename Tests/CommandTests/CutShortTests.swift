@@ -39,7 +39,7 @@ import Testing
       #expect(stopped.status == 1)
       #expect(stopped.outputText == "+ requestor a\n+ requestor b\n")
       #expect(stopped.errorText.contains("requestor c: "))
-      #expect(stopped.errorText.contains("(2 of 4 changes are done and stay)"))
+      #expect(stopped.errorText.contains("(2 of 4 changes were made and are kept)"))
       #expect(stopped.errorText.contains("hint: "))
     }
   }

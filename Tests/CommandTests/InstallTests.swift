@@ -123,8 +123,8 @@ import Testing
       for name in [
         "install", "install-source", "configure", "provision", "tasks", "keys", "backup", "upgrade", "postgresql",
         "nodes", "nodes-troubleshoot", "privacy", "monitor", "troubleshoot", "operating", "box", "box-programs",
-        "box-account", "box-oauth", "socket", "porting", "protocol", "from-regcode-to-token", "threat-model", "limits",
-        "scaling",
+        "box-account", "box-oauth", "socket", "porting", "protocol", "protocol-oauth", "protocol-apps",
+        "from-regcode-to-token", "threat-model", "threat-model-oauth", "limits", "scaling",
       ] {
         let text = String(decoding: try readFile("\(place)/\(name).md"), as: UTF8.self)
         for part in text.split(separator: "](").dropFirst() {

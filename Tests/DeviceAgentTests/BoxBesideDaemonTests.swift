@@ -40,7 +40,7 @@ import Testing
         other,
       ])
       #expect(insisting.status == 2)
-      #expect(insisting.errorText.contains("with another --requestor, --state"))
+      #expect(insisting.errorText.contains("has other values for --requestor, --state"))
       let doctor = try await box.run(["doctor", "--state", other])
       #expect(doctor.outputText.contains("note  daemon: the daemon runs with another --state"))
       daemon.signal(15)
@@ -105,7 +105,7 @@ import Testing
       #expect(stranger.status == 1)
       #expect(stranger.errorText.contains("as user nobody; this user may not write there"))
       #expect(
-        stranger.errorText.contains("run sudo regent pair --socket \(folder)/theirs/s; or"))
+        stranger.errorText.contains("sudo regent pair --socket \(folder)/theirs/s. "))
       daemon.signal(15)
       #expect(try await eventually("the end") { daemon.poll() } == 0)
     }

@@ -44,7 +44,7 @@ import Testing
       let box = try Box(folder, service.url)
       let other = try await box.run(["pair", "--requestor", "OTHER"])
       #expect(other.errorText.contains("the key pair belongs to another requestor"), "\(other.errorText)")
-      #expect(other.errorText.contains("set the requestor that the key pair belongs to"), "\(other.errorText)")
+      #expect(other.errorText.contains("use the requestor that owns the key pair"), "\(other.errorText)")
       // A client without the secret must not learn which requestor the key pair belongs to.
       try writeFile("\(folder)/secret", "another secret".utf8)
       let stranger = try await box.run(["pair", "--requestor", "OTHER"])

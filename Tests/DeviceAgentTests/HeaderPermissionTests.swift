@@ -65,7 +65,7 @@ import Testing
     #expect(
       try await hint(5, "GET", "/api/v1/checkauthn")
         == "add to /etc/regent/agent.conf: allow = user:\(Accounts.title(of: 5)) header=GET:/api/v1/checkauthn" + end)
-    #expect(try await hint(4, "DELETE", "/api/v1/logout")?.hasPrefix("only root may; for sign-outs") == true)
+    #expect(try await hint(4, "DELETE", "/api/v1/logout")?.hasPrefix("only root may sign this request; ") == true)
     #expect(
       try await hint(6, "DELETE", "/api/v1/logout")
         == "add to /etc/regent/agent.conf: allow = user:\(Accounts.title(of: 6)) header" + end)

@@ -215,7 +215,7 @@ import Testing
         let paused = try await box.run(["oauth", "token", "tv"])
         #expect(paused.status == 6, "\(paused.errorText)")
         #expect(paused.errorText.contains("the sign-in is kept"), "\(paused.errorText)")
-        #expect(paused.errorText.contains("has switched this off for now"), "\(paused.errorText)")
+        #expect(paused.errorText.contains("has switched the account or provider off for now"), "\(paused.errorText)")
         #expect(isFile("\(folder)/state/oauth/tv/tokens"))
       }
       try await service.service.disable(Sample.account, false)

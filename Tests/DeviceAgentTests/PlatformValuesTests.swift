@@ -66,7 +66,7 @@ struct AppRuleTests {
     #expect(error?.message.contains(says) == true, "\(error?.message ?? "")")
   }
 
-  @Test func `app lines that can each match are read`() throws {
+  @Test func `app lines are accepted if each of them can match a program`() throws {
     let lines = [
       "two user:1001 group:77 requestor:acme", "one user:1001 requestor:acme", "one user:1001 requestor:news",
       "one user:1002 requestor:acme", "three user:1001 requestor:acme socket:three", "four user:1001 requestor:four",

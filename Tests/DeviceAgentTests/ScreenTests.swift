@@ -142,7 +142,7 @@ private let links = [
   }
 
   @Test(arguments: Language.allCases, [10, 24, 40, 60, 80])
-  func `the screen always names the key that leaves it`(language: Language, columns: Int) {
+  func `every screen names the key that ends the program`(language: Language, columns: Int) {
     let screen = PairScreen(
       size: WindowSize(rows: 20, columns: columns), capabilities: TerminalCapabilities(), language: language)
     for (stage, key, phrase) in [

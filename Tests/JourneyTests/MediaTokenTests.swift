@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `the current and the older URL path both give a media token, and each call gives a new token`()
+  @Test func `both paths for media tokens work, and each call gives a new token`()
     async throws
   {
     try await withBox { service, box in

@@ -36,7 +36,7 @@ import Testing
     let late = try await one.authorize("title-999")
     #expect(late.status == 429)
     #expect(late.response.header("retry-after") == "1")
-    #expect(late["details"] == "too many new titles were opened: wait, then try again")
+    #expect(late["details"] == "too many new titles were opened within a short time: wait, then try again")
     // An existing permit still gives media tokens and needs no new row.
     #expect(try await one.authorize("title-7").status == 200)
     #expect(try await one.media("title-7").status == 200)
@@ -138,7 +138,7 @@ import Testing
       let lines = try await service.audit("device.sign-out")
       #expect(lines.map(\.subject) == [service.core.hasher.device(try named("attic")).shortName])
       let detail = try #require(lines.first?.detail)
-      #expect(detail.hasSuffix("has more than 3 sign-ins, and this one was unused for longest"), "\(detail)")
+      #expect(detail.hasSuffix("has more than 3 sign-ins: this box was unused for longest"), "\(detail)")
       // The same device again replaces its own sign-in.
       try await pair("garage")
       #expect(try await service.signIns() == 3)

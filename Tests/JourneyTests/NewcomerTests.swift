@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `a browser that loses the race for a code leaves no session`() async throws {
+  @Test func `when two browsers sign in with one code, the browser that fails gets no session`() async throws {
     let service = try await TestService()
     let guest = Viewer(provider: try named(Sample.pass), account: nil)
     func sessions() async throws -> Int {

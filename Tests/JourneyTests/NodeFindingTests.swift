@@ -120,7 +120,7 @@ private final class SilentNodesStore: ForwardingStore {
     ])
     #expect(
       found.map { "\($0.check): \($0.detail)" } == [
-        "node a: no sign of life for 90 s", "node b: its clock is 2 s behind the database's",
+        "node a: the node has sent no heartbeat for 90 s", "node b: its clock is 2 s behind the database's",
         "node c: its clock is 3 s ahead of the database's",
         "nodes: the nodes have incompatible versions: 0.2.0, 0.2.9, 0.4.0",
       ])

@@ -128,7 +128,7 @@ private struct ThreeNodes: Sendable {
     #expect(try await nodes.failures(source) == 50)
   }
 
-  @Test func `concurrent right passwords pass as at one node, and none stays counted as a failure`() async throws {
+  @Test func `right passwords at several nodes at once are accepted, and none stays counted as wrong`() async throws {
     let nodes = try await ThreeNodes()
     for _ in 1...20 {
       _ = try await nodes.store.recordLoginFailure(of: nodes.source, at: nodes.services[0].clock.now)

@@ -52,7 +52,7 @@ import Testing
     let service = try await TestService(options: { _ in }) { $0.numberMatching = true }
     let admin = try AdminSocket(service.core)
     try await withOAuth(service) { client in
-      #expect(try await !admin.send("GET", "/v1/doctor").text.contains("its OAuth clients cannot sign in"))
+      #expect(try await !admin.send("GET", "/v1/doctor").text.contains("OAuth clients of this requestor cannot"))
       let box = try await OAuthBox(service, client)
       #expect(try await box.post("device_authorization", []).error == "unauthorized_client")
       #expect(try await admin.send("GET", "/v1/doctor").text.contains("--number-matching off"))

@@ -139,7 +139,7 @@ import Testing
         for (number, text) in shown {
           let answer = try await send(OAuthBox(boxes[number], at: again, client), text)
           #expect(answer.status == 401 && answer.error == "invalid_client", "\(answer.text)")
-          #expect(answer.text.contains("make one for each request"), "\(answer.text)")
+          #expect(answer.text.contains("make a new assertion for each request"), "\(answer.text)")
         }
         // New assertions are accepted at once, also from a client that does not say when it made them.
         for box in boxes.map({ OAuthBox($0, at: again, client) }) {

@@ -212,7 +212,7 @@ extension TestService {
     return Watched(storage: request.storage)
   }
 
-  @Test func `a long poll is parked for at most fifty-five seconds`() async throws {
+  @Test func `a long poll is held for at most fifty-five seconds`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let code = try await service.code(client)
@@ -345,7 +345,7 @@ extension TestService {
   }
 
   @Test(arguments: [Awaited.authentication, .check, .poll, .record])
-  private func `after a restart the long poll of a returning device is parked again`(awaited: Awaited)
+  private func `after a restart the long poll of a returning device is held again`(awaited: Awaited)
     async throws
   {
     let store = MemoryStore()

@@ -78,7 +78,7 @@ import Testing
     #expect(!key.hasToNoteUse(at: at(-499)))
   }
 
-  @Test func `changes of attributes: a full table is cleared, and a reported time is never too early`() throws {
+  @Test func `changes of attributes: a full table is cleared, and no later report gives a time before that`() throws {
     let changes = AttributeChanges(at: at(0), most: 10)
     for number in 0..<10 { _ = changes.note(1, of: try id(number), since: at(-50), at: at(number)) }
     #expect(changes.note(1, of: try id(3), since: at(-50), at: at(20)) == at(0))

@@ -96,7 +96,7 @@ struct TemplateTests {
     ("{{> page.html}}", 1, "includes itself"),
     ("<link href=\"{{asset gone.css}}\">", 1, "there is no static file gone.css"),
     ("{{#if flag}}", 1, "#if without /if"),
-    ("{{#each items}}\n{{/if}}", 2, "/if where /each of line 1 belongs"),
+    ("{{#each items}}\n{{/if}}", 2, "/if is where /each for line 1 is expected"),
     ("{{/if}}", 1, "no /if to end"),
     ("{{else}}", 1, "no else to end"),
     ("{{#each flag}}{{/each}}", 1, "flag is no list"),
@@ -121,7 +121,7 @@ struct TemplateTests {
     #expect(message?.hasPrefix("web/templates/part.html:2: ") == true)
   }
 
-  @Test func `a block without a slot and a missing layout are refused`() {
+  @Test func `a template is refused if its layout is missing or has no slot for its block`() {
     let unknown = refusal("{{layout f.html}}{{#block x}}{{/block}}", ["f.html": "{{content}}"])
     #expect(unknown?.contains("f.html has no slot x") == true)
     #expect(refusal("{{layout f.html}}")?.contains("there is no layout f.html") == true)

@@ -226,7 +226,7 @@ struct UnknownOutcomeTests {
     #expect(store.awayFor != nil)
   }
 
-  @Test func `the reported outage covers the whole time a server is stopped, whatever requests come meanwhile`()
+  @Test func `the reported outage lasts as long as the server is stopped, although requests fail meanwhile`()
     async throws
   {
     let server = try PostgreSQLServer()

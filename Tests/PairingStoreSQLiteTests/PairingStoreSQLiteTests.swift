@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `rows of every kind survive closing, and a code is approved once across it`()
+  @Test func `rows of every kind survive closing the store, and a code approved before is not approved again`()
     async throws
   {
     try await withStoreFile { file in

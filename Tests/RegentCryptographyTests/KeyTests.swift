@@ -128,7 +128,7 @@ struct KeyTests {
   }
 
   @Test(arguments: [1024, 2047, 4097, 8192])
-  func `RSA keys of other sizes are not generated`(_ bits: Int) {
+  func `an RSA key of an unsupported size is not generated`(_ bits: Int) {
     #expect(throws: KeyError.rsaSize(bits: bits)) {
       try SigningKey.generate(.rs256, rsaBits: bits)
     }

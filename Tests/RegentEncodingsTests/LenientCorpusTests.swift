@@ -59,7 +59,7 @@ struct LenientCorpusTests {
   }
 
   @Test(arguments: contradicted)
-  func `where the predecessors differed, spaces after whole groups of four are layout, and others are plus signs`(
+  func `where two earlier decoders differed, a space after a whole group of four is layout, any other a plus sign`(
     text: String, passes: String, devices: String, meant: Reading
   ) {
     #expect(passes != devices)

@@ -206,7 +206,7 @@ import Testing
   }
 
   @Test(arguments: [12, 1000, 10_000])
-  func `after a clock that was ahead is set back, calls are accepted at once and no replay is`(span: Int) {
+  func `after a clock that was ahead is set back, calls are accepted at once and replays are refused`(span: Int) {
     // One hour with the right time, then `span` seconds with the clock ten thousand seconds ahead.
     var window = ReplayWindow(startingAt: at(0), capacity: 4096)
     var used: [(nonce: UInt64, signed: Int)] = []

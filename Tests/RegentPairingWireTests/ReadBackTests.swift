@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [-999_999_999_999_999, 0, 9_999_999_999_999_999] as [Int64])
-  func `a client reads every other time, as a number and as a text`(time: Int64) throws {
+  func `a client reads a time that is written as a number or as a text`(time: Int64) throws {
     for written in ["\(time)", "\"\(time)\""] {
       #expect(try authentication(written).expires.milliseconds == time)
       #expect(

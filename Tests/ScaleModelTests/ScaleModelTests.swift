@@ -174,7 +174,7 @@ struct ScaleModelTests {
     #expect(try #require(model.plan(boxes: 10_000_000, on: tight)).limit == .memory)
   }
 
-  @Test func `there is no plan when an additional node costs the others more than it takes over`() {
+  @Test func `the model proposes no cluster when an additional node costs the others more than it takes over`() {
     let model = Model(
       Self.costs { $0.hearing = Hearing(curve: [(1, Spend(nodes: 1_000_000))], nonce: Spend(nodes: 10_000)) })
     #expect(model.plan(boxes: 10_000_000, on: Self.machine) == nil)

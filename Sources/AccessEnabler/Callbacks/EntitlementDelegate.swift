@@ -99,8 +99,8 @@ extension EntitlementDelegate {
 
 /// Tells the enabler that its delegate does not implement `presentTvProviderDialog`.
 enum UnhandledDialog {
-  /// Called by the default implementation of `presentTvProviderDialog`.
+  /// The function that the default implementation of `presentTvProviderDialog` calls.
   ///
-  /// It is set only while the delegate is called and no event stream is read.
+  /// The function is set only while the delegate is called and no event stream is read.
   @TaskLocal static var report: (@Sendable (ProviderDialog) -> Void)?
 }

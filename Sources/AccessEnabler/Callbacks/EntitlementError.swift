@@ -63,7 +63,7 @@ public struct EntitlementError: Error, Hashable, Sendable {
     case unsafeConnection
     /// This device's clock is wrong, so certificates seem invalid.
     ///
-    /// Earlier responses of a service had another time.
+    /// The SDK knows this from the time in earlier responses of a service.
     case clockWrong
     /// A captive portal, the sign-in page of a guest network, answered in place of the service.
     case captivePortal

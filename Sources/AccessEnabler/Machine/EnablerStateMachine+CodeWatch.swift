@@ -119,7 +119,7 @@ extension EnablerStateMachine {
       askAgain(failure, login, choice, watch)
     case 403, 404, 410, 412:
       if !watch.asksForSignIn {
-        // The code no longer exists, perhaps because it was approved. Whether a sign-in exists now shows that.
+        // The code no longer exists, perhaps because it was approved. The enabler finds out by asking for the sign-in.
         var watch = watch
         watch.isWithdrawn = failure.status == 404 && now < watch.offer.expires
         fetch(login, choice, watch)
@@ -222,9 +222,9 @@ extension EnablerStateMachine {
     tell(trouble, message: failure.message, extras: extras)
   }
 
-  /// Whether a service's answer is only the sign-in that this device already has.
+  /// Whether the sign-in that a service returned is the one that this device already has.
   ///
-  /// A viewer who signs in again waits for a new one.
+  /// While a viewer signs in again, only a new sign-in ends the wait.
   func isEarlier(
     _ granted: GrantedAuthentication, _ choice: Choice, _ watch: CodeWatch
   ) -> Bool {
@@ -262,8 +262,8 @@ extension EnablerStateMachine {
 
   /// Asks the service for a sign-in before it waits for the code.
   ///
-  /// If the provider is out of order, an operator may let the service sign in every viewer. Then the code need not be
-  /// typed.
+  /// If the provider is out of order, an operator may let the service sign in every viewer. The viewer then need not
+  /// type the code.
   mutating func askFirst(_ watch: inout CodeWatch, _ choice: Choice) {
     guard choice.provider != nil else { return askForNews(&watch, choice) }
     watch.isNew = true

@@ -140,7 +140,8 @@ extension EnablerStateMachine {
         .notTrusted,
         EntitlementError(
           .notTrusted, message: failure.details ?? "",
-          hint: "set the requestor that the key pair belongs to; the operator sees it: regentctl key show PUBLIC-KEY")
+          hint: "use the requestor that owns the key pair; the service's operator can look it up: "
+            + "regentctl key show PUBLIC-KEY")
       )
     }
     if let failure = first({ [401, 403].contains($0.status) }) {
@@ -183,7 +184,7 @@ extension EnablerStateMachine {
   /// Asks each service for its sign-in of this device, and repeats sign-outs that have not reached a service before.
   private mutating func synchronize(_ requests: [RequestID], _ patience: Patience) {
     var open: Set<CallID> = []
-    // A sign-out that did not reach a service at an earlier address is repeated at the current one.
+    // A sign-out that did not reach a service at an earlier address is repeated at the service's current address.
     let owesLogout = tokens.unfinishedLogouts.contains { !isConfigured($0) }
     for service in responders.map(\.service) {
       let isOpen = tokens.unfinishedLogouts.contains { $0.isSameText(as: service) }
@@ -225,15 +226,16 @@ extension EnablerStateMachine {
         isAccountDisabled = false
       }
     case .failed(let failure):
-      // These errors are about a code. They do not mean that the sign-in from before the code has ended.
+      // `denied` and `expired` are about the code. They do not mean that the sign-in from before the code has ended.
       let isAboutCode = [ErrorDetails.denied, ErrorDetails.expired].contains(failure.details)
       let isGone =
         failure.meansNotSignedIn || ([403, 404, 410].contains(failure.status) && !isAboutCode)
-      // With several services, one that does not know this device must not hide that another refuses its account.
+      // If one service does not know this device, the enabler must still report that another service refuses the
+      // device's account.
       if failure.meansAccountDisabled || (isGone && responders.count == 1) {
         isAccountDisabled = failure.meansAccountDisabled
       }
-      // These errors mean that this device was signed out elsewhere. Other failures of the service do not.
+      // `isGone` means that this device was signed out elsewhere. Other failures of the service do not mean that.
       if isGone, let kept = tokens.authentication {
         if kept.service.isSameText(as: service) {
           store(.authentication(nil))
@@ -281,7 +283,7 @@ extension EnablerStateMachine {
   }
 
   /// Keeps the source `.platform` (the box's shared account) when a service returns the sign-in that is already stored,
-  /// because the response does not contain it.
+  /// because the response does not contain the source.
   private func repeated(_ granted: GrantedAuthentication, from service: String) -> GrantedAuthentication {
     guard let kept = tokens.authentication, kept.signIn.source == .platform, granted.source == .regular,
       kept.service.isSameText(as: service), kept.signIn.provider.id.isSameText(as: granted.provider),

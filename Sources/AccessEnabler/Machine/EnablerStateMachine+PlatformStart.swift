@@ -86,8 +86,8 @@ extension EnablerStateMachine {
     early = nil
   }
 
-  /// Sends the first request of the exchange early if an exchange will follow according to the responses received until
-  /// now.
+  /// Sends the first request of the exchange before all responses are there, if the responses so far show that an
+  /// exchange will follow.
   mutating func requestEarly() {
     guard case .synchronizing = phase, var asked = early, asked.request == nil, asked.isFresh(at: now),
       let answer = asked.answer, validAuthentication == nil,

@@ -31,7 +31,7 @@ struct Preauthorizing: Hashable, Sendable {
   /// The resources that the current request of the preauthorization names.
   var asked: [String] = []
   var allowed: [String] = []
-  /// The timer of a pause for which the service asked before the next request.
+  /// The timer of the pause that the service demanded before the next request.
   var timer: TimerID?
 }
 
@@ -140,7 +140,7 @@ extension EnablerStateMachine {
         .notAuthenticated
       } else {
         switch (failure.code, failure.kind) {
-        // A service without enhanced errors sends no code with this 403.
+        // A service without enhanced errors refuses too many resources with a 403 that has no error code.
         case (.tooManyResources?, _), (nil, .status(403)): .tooManyResources
         case (_, .status(400)): .malformedResource
         case (_, .status(429)): .throttled

@@ -144,7 +144,7 @@ struct EnablerStateMachine: Sendable {
 
 /// The provider that the app selected while no sign-in was running.
 enum Selection: Hashable, Sendable {
-  /// No provider is selected: that of the sign-in counts, or else the last one.
+  /// No provider is selected, so the provider of the sign-in counts, or else the last selected provider.
   case usual
   /// The next sign-in uses this selected provider without a picker.
   case ahead(ProviderChoice)
@@ -278,7 +278,7 @@ extension EnablerStateMachine {
 
   /// Starts a timer of exactly this length.
   ///
-  /// Unlike this one, the timers of ``startTimer(_:)`` are randomly lengthened.
+  /// The timers of ``startTimer(_:)``, by contrast, are randomly lengthened.
   mutating func startDeadline(_ time: Duration) -> TimerID {
     let timer = TimerID(number: number())
     actions.append(.startDeadline(timer, time))

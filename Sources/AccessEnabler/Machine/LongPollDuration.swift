@@ -15,7 +15,7 @@ struct LongPollDuration: Hashable, Sendable {
   /// After this number of long polls that were not cut, a longer one is tried.
   private var trust = 8
   private static let mostTrust = 512
-  /// Whether the current duration is such a try of a longer one.
+  /// Whether the current duration is a longer one that is being tried.
   private var isTrial = false
 
   /// Records a long poll that the service held to its end.
@@ -44,8 +44,9 @@ struct LongPollDuration: Hashable, Sendable {
     let isSaid = failure.status == 504 || failure.status == 408
     guard isSaid || failure.absence == .lost || failure.absence == .silent else { return false }
     let shorter = max(isSaid ? 1 : 3, min(held, asked) * 3 / 4)
-    // A busy service may answer a second late, and a proxy then cuts the poll. If a poll lasted far longer than asked,
-    // the service itself hangs, and a shorter poll would not help.
+    // Shorten the poll only if a proxy may have cut it. A poll that lasted far longer than requested shows that the
+    // service hangs, and a shorter poll would not help. A quarter more is accepted, because a busy service may answer
+    // late.
     guard held <= asked + max(1, asked / 4), held >= (isSaid ? 2 : 3), shorter < asked else { return false }
     if isTrial { trust = min(2 * trust, Self.mostTrust) }
     (seconds, inTime, isTrial) = (shorter, 0, false)

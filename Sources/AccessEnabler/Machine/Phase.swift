@@ -72,9 +72,11 @@ struct Synchronizing: Hashable, Sendable {
 
 /// How long the enabler waits for slow services after another service has answered.
 struct Patience: Hashable, Sendable {
-  /// When the first service had answered, so that only slower ones are waited for.
+  /// When the first service answered; the wait for slower services is counted from then.
   var start: Instant?
-  /// The part of the time limit that earlier steps have used to wait for slow services.
+  /// How long earlier steps have already waited for slow services.
+  ///
+  /// All steps together have one time limit.
   var spent = Duration.zero
   var timer: TimerID?
 }

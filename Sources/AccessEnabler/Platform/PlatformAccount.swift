@@ -50,7 +50,8 @@ public final class PlatformAccount: Sendable {
   ///
   /// At most once a minute.
   ///
-  /// For an app from which the viewer has signed out (VSA203). Without this, its next start signs it in again.
+  /// For an app from which the viewer has signed out (VSA203). Without such a decision, the next start of the app signs
+  /// it in again.
   ///
   /// - Parameter wait: how long to wait for the viewer's decision, at most 55 seconds.
   /// - Returns: whether this app stays signed out: the box is signed out, or the app may not use its account.

@@ -67,8 +67,8 @@ final class PlatformLink: Sendable {
         return try await ask(question, requestor, at: place, within: deadline)
       } catch {
         why = error.description
-        // Try the next path only if the connection was refused, which means that the socket is left over. A daemon
-        // that answers with an error is the right one.
+        // Try the next path only if the connection was refused, which means that the socket is left over. A daemon that
+        // answers with an error is the right daemon.
         guard case .unreachable(.refused) = error.kind else { break }
       }
     }

@@ -70,7 +70,7 @@ enum PlatformRules {
       boarding = provider?.boardingStatus
     }
 
-    /// Whether the picker for the box's shared account may list the provider.
+    /// Whether the list of providers for the box's shared account may contain this provider.
     var isCapable: Bool { isIntegrated && hasSSO && boarding != nil }
     /// Whether the box's shared account can sign in with the provider.
     var isSupported: Bool { isCapable && boarding == .supported }

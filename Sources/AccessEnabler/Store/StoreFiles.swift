@@ -39,7 +39,7 @@ struct StoreFiles: Sendable {
 
   /// Takes the lock for requesting a registration code.
   ///
-  /// This lock is held for the time of a request. It is another one than ``lock()``, because writes to the store must
+  /// This lock is held for the time of a request. Writes to the store use another lock, ``lock()``, because they must
   /// not wait that long.
   func codeLock() throws(FileError) -> FileLock { try FileLock(at: "\(folder)/code.lock") }
 
@@ -139,7 +139,8 @@ struct StoreFiles: Sendable {
   /// Pass `isDoubtful` after a failed fsync. The kernel reports a write error only once, so a later success does not
   /// prove that the data is on disk. Then the files are written again.
   func force(_ installation: Installation, isDoubtful: Bool) throws(FileError) {
-    // The user may have deleted the file while this process ran, whose tokens belong to the deleted installation.
+    // The user may have deleted the file while this process ran. The tokens of this process belong to the deleted
+    // installation.
     let isMissing = try !PrivateFile.check(installationPath)
     if isMissing || isDoubtful { try DurableFile.write(installation.bytes, to: installationPath) }
     // Earlier versions wrote no copy of the installation file.

@@ -92,8 +92,8 @@ public struct EnablerTiming: Hashable, Sendable {
   ///
   /// Slower services are left out.
   ///
-  /// A dead name server costs five seconds before the next one is asked, and TLS over a slow satellite link takes
-  /// eight.
+  /// A dead name server costs five seconds before the next name server is asked, and TLS over a slow satellite link
+  /// takes eight seconds.
   public var configuration = Duration.seconds(12)
   /// How long `setRequestor` waits for the other services after the first service has answered.
   public var straggler = Duration.seconds(2)
@@ -129,8 +129,8 @@ public struct EnablerTiming: Hashable, Sendable {
 
   /// How long the daemon may take to answer this question.
   ///
-  /// It answers most questions at once. For a code it asks a service first, and it holds a request for progress until
-  /// there is some.
+  /// It answers most questions at once. For a code it asks a service first, and it holds a request for the progress of
+  /// a sign-in until there is progress to report.
   func platform(_ question: PlatformQuestion) -> Duration {
     switch question {
     case .status, .assertion, .picker, .leave: platform

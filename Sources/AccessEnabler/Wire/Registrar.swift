@@ -122,7 +122,8 @@ private struct TokenExchange: Sendable {
 
   /// Registers a client.
   ///
-  /// A box without a browser sends no redirect URL; if the service requires one, it sends the original SDK's.
+  /// A box without a browser sends no redirect URL. If the service requires one, the box sends the redirect URL of the
+  /// original SDK.
   private func register() async throws(ServiceFailure) -> RegisteredClient {
     if let redirectURL { return try await register(redirectURL: redirectURL) }
     do throws(ServiceFailure) {

@@ -84,7 +84,7 @@ final class ServerClock: Sendable {
   /// Changes an invalid-certificate failure to a wrong clock, if earlier responses show that this device's clock is
   /// wrong.
   ///
-  /// The failed service itself sent no time.
+  /// The service whose certificate failed has sent no time.
   func judged(_ failure: ServiceFailure) -> ServiceFailure {
     guard let main = state.withLock({ $0.main }) else { return failure }
     let ahead = wall() &- time(main)

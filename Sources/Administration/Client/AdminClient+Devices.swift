@@ -70,7 +70,7 @@ extension AdminClient {
     try await document(.get, AdminPaths.one(AdminPaths.boxes, id.text))
   }
 
-  /// Ends a box's own sign-in, and with it those of its apps; returns the box as it was before.
+  /// Ends a box's own sign-in, and with it the sign-ins of its apps; returns the box as it was before.
   public func signOutBox(_ id: BoxID) async throws(AdminError) -> BoxEntry {
     try await document(.post, AdminPaths.act(AdminPaths.boxes, id.text, "sign-out"))
   }

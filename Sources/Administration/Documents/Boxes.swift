@@ -46,7 +46,7 @@ public struct BoxEntry: AdminDocument, Codable, Hashable {
   public var account: AccountName?
   /// The time from which the box's key is accepted.
   public var enrolled: Instant
-  /// When the box's sign-in ends, and with it those of its apps.
+  /// When the box's sign-in ends, and with it the sign-ins of its apps.
   public var expires: Instant
   public var apps: [App]
   public var permissions: [Permission]

@@ -100,7 +100,7 @@ extension OperatorRecord {
   /// The members in which this record differs from `wanted`, with both values.
   public func differences(to wanted: Self) -> [Difference] {
     let (here, there) = (object, wanted.object)
-    // This does not use key paths: in generic code the program would create each of them at run time.
+    // This code does not use key paths: in generic code the program would create each of them at run time.
     return Member.allCases.compactMap { member in
       let name = member.rawValue
       guard here[name] != there[name] else { return nil }

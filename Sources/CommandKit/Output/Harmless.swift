@@ -94,7 +94,8 @@ func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
   case 0x034f, 0x17b4, 0x17b5, 0x180b...0x180f, 0xfe00...0xfe0f, 0xe0000...0xe0fff: return true
   default:
     switch scalar.properties.generalCategory {
-    // Controls (C0, DEL, C1), bidirectional and zero-width formats, line and paragraph separators, unassigned.
+    // Invisible characters: controls (C0, DEL, C1), bidirectional and zero-width formats, separators of lines and
+    // paragraphs, and unassigned code points.
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
       return true
     default: return false

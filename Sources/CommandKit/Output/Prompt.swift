@@ -114,7 +114,7 @@ public enum Prompt {
     if let line = try someLine(of: 0) { return line }
     call.console.drawNote("\n")
     throw CommandError(
-      "no answer to: \(question)", hint: "nothing more was done; run the command again, or add \(option)")
+      "no answer to: \(question)", hint: "the command stopped here; run it again and answer, or add \(option)")
   }
 
   private static func text(

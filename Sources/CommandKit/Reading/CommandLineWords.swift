@@ -120,7 +120,7 @@ extension CommandLineWords {
         "\(calledAs) has no option \(label): other users could read it in the list of processes",
         hint: "type it when you are asked, or pass it as the first line of standard input")
     }
-    // The opposite option is never proposed, however similar its name is.
+    // The hint never proposes the opposite of what was typed (`--tls` for `--no-tls`), however similar the names are.
     if let nearest = nearest(to: label, among: words.filter { !$0.isOpposite(of: label) }) {
       return .usage("\(calledAs) has no option \(label)", hint: "did you mean \(nearest)?")
     }

@@ -42,7 +42,8 @@ extension CommandLine {
       }
     } catch {
       throw CommandError(
-        "the command line cannot be read: \(error.description)", hint: "mount it: mount -t proc proc /proc")
+        "the command line cannot be read: \(error.description)",
+        hint: "mount the proc file system: mount -t proc proc /proc")
     }
     // Each argument ends with a NUL byte, also an empty one.
     return bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast().map(Array.init)

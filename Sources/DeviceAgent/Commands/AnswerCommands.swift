@@ -75,7 +75,7 @@ enum PreauthorizeCommand {
 
   static func command(_ context: AgentContext) -> Command {
     Command(
-      "preauthorize", "print which of these titles may be watched",
+      "preauthorize", "print which of the given titles the viewer may watch",
       inputs: [resources], example: "regent preauthorize channel-1 channel-2"
     ) { call async throws in
       context.hearsNoSignals()

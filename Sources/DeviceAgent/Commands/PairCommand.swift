@@ -63,7 +63,7 @@ enum PairCommand {
       let place = try await AgentSettings(call).besideDaemon(order)
       guard words.isEmpty || Accounts.effectiveUser == user else {
         throw CommandError.usage(
-          "\(words[0]) would run as the daemon's user",
+          "the program \(words[0]) would run as the daemon's user, and not as yours",
           hint: "add to /etc/regent/agent.conf: allow = user:NAME pair; then run regent pair as user NAME")
       }
       let settings = place.settings
@@ -199,7 +199,9 @@ private final class LastEvent: Sendable {
   }
 }
 
-/// A screen that also remembers how the sign-in ended, so that this is printed after the screen is cleared.
+/// A screen that also remembers how the sign-in ended.
+///
+/// The command prints the result after the screen is cleared.
 private struct RememberingSurface: PairSurface {
   private let screen: ScreenSurface
   private let last: LastEvent

@@ -65,8 +65,8 @@ struct DaemonClient: EntitlementSource {
         answer = try await daemon.call(.post, "/v1/alive", given.document, within: shortDeadline)
       } catch {
         if error.isAbsence { continue }
-        // There is a socket, but this user may not connect. The command must not use this user's own tokens, because
-        // they may be of another sign-in.
+        // There is a daemon's socket, but this user may not connect to it. The command must not use this user's own
+        // tokens, because they may be of another sign-in.
         throw daemon.sentence(about: error)
       }
       guard let document = try? JSONValue(reading: answer.body), answer.status.isSuccess,
@@ -176,7 +176,7 @@ struct DaemonClient: EntitlementSource {
     guard case .timedOut = error.kind else { return CommandError(error.description, hint: error.hint, code: "daemon") }
     return CommandError(
       "the daemon on \(places.last ?? "") does not answer",
-      hint: "another finding of sudo regent doctor may be the reason; then run sudo systemctl restart regent",
+      hint: "find the reason with sudo regent doctor, then restart the daemon: sudo systemctl restart regent",
       code: "daemon")
   }
 

@@ -21,8 +21,8 @@ struct DaemonIdentity: Sendable, Equatable {
 
   func isAnother(at place: String) -> CommandError {
     CommandError(
-      "the daemon at \(place) runs with another \(differences.joined(separator: ", "))",
-      hint: "remove --socket to work without that daemon, or use the daemon's settings",
+      "the daemon at \(place) has other values for \(differences.joined(separator: ", ")) than this command",
+      hint: "remove --socket to work without that daemon, or give the command the daemon's values",
       code: "daemon", exit: .usage)
   }
 }
@@ -61,7 +61,8 @@ extension AgentSettings {
       do throws(CommandError) {
         return (settings, try await DaemonLink(daemon, order))
       } catch {
-        // A daemon of an earlier version does not know this request. Its answer cannot be read: code "daemon".
+        // A daemon of an earlier version does not know this request, so its answer cannot be read (error code
+        // `daemon`).
         guard ["not-allowed", "daemon"].contains(error.code) else { throw error }
         throw cannotPair(beside: home)
       }
@@ -82,7 +83,7 @@ extension AgentSettings {
     guard home.isForeign else { return settings }
     guard Accounts.effectiveUser == 0 else {
       throw CommandError(
-        "the daemon stores this in \(home.state), where this user may not write",
+        "the daemon's data is in \(home.state), where this user may not write",
         hint: "run the command with sudo, or add --state DIR for this user only", code: "daemon")
     }
     try become(home.user)
@@ -126,9 +127,9 @@ extension AgentSettings {
     return CommandError(
       "the daemon stores its tokens in \(home.state) as user \(Accounts.title(of: home.user)); "
         + "this user may not write there",
-      hint: "run sudo regent pair\(place); or, for a sign-in of this user only, add --state DIR; or, to let this user "
-        + "sign the box in, add to /etc/regent/agent.conf: allow = user:\(ownName) pair; "
-        + "then run systemctl restart regent",
+      hint: "sign the box in as root: sudo regent pair\(place). To sign in for this user only, add --state DIR. To let "
+        + "this user sign the box in, add \"allow = user:\(ownName) pair\" to /etc/regent/agent.conf, then run "
+        + "sudo systemctl restart regent",
       code: "daemon")
   }
 }

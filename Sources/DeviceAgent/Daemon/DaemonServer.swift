@@ -74,7 +74,8 @@ struct DaemonServer: Sendable {
       reply(request, .status) { () throws(CommandError) in
         var status = try await source.status()
         status.isFromDaemon = true
-        // With the device id, a program that has the app's key pair can send requests as this box.
+        // A program that knows the device id and has the app's key pair could send requests as this box. So only users
+        // with the permission `header` get the device id.
         if !isAllowed(request, .header, nil) { status.deviceID = nil }
         return status.document
       }
@@ -202,7 +203,7 @@ struct DaemonServer: Sendable {
         CommandError(
           "user \(Self.name(user)) may not get an Authorization header for this request",
           hint:
-            "only root may; for sign-outs, apps and titles use the daemon's own requests (see socket.md)",
+            "only root may sign this request; use the daemon's own call for sign-outs, apps and titles (socket.md)",
           code: "not-allowed")
       }
     }

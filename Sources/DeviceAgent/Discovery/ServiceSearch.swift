@@ -32,8 +32,9 @@ struct ServiceChoice {
   /// Otherwise the user gave it.
   let isFound: Bool
 
-  /// Creates a choice from an address that the user typed or the settings contain, or that was found if `isFound` is
-  /// set.
+  /// Creates a choice of a service from its address.
+  ///
+  /// `isFound` says that the address came from an announcement, and not from the user or the settings.
   init(_ address: AbsoluteURL, isFound: Bool = false) {
     self.address = address
     self.isFound = isFound

@@ -29,7 +29,9 @@ enum AccountFindings {
       findings.append(
         Finding(
           subject: "apps", verdict: .note, sentence: lost,
-          hint: "no user but the daemon's may write there; see which apps may use the account: regent sso permissions"))
+          hint:
+            "make sure that only the daemon's user can write to this file; check the permissions: regent sso permissions"
+        ))
     }
     guard !apps.isEmpty else { return findings }
     findings.insert(account(status, apps, now: now), at: 0)
@@ -59,7 +61,7 @@ enum AccountFindings {
       return Finding(
         subject: "account", verdict: .bad,
         sentence: "the service does not allow apps to use the box's account: \(refusal)",
-        hint: "ask its operator to run regentctl requestor set ID --platform on", exit: .failed)
+        hint: "ask the service's operator to run regentctl requestor set ID --platform on", exit: .failed)
     }
     guard let provider = status["providerName"]?.string, let expires = status["expires"]?.int64 else {
       return Finding(

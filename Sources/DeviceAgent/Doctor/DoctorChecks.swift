@@ -74,7 +74,7 @@ struct DoctorChecks: Sendable {
         Finding(
           subject: "service", verdict: .note,
           sentence:
-            "it was found again at another address than \(settings.services.map(\.description).joined(separator: " "))",
+            "the service was found at another address than \(settings.services.map(\.description).joined(separator: " "))",
           hint: "write the new address into agent.conf, so that the box need not search after its state is lost"))
     }
     look("requestor") { () throws(CommandError) in try settings.neededRequestor() }
@@ -142,7 +142,8 @@ struct DoctorChecks: Sendable {
     let sentence: String
     switch ProxyRules(choice, variable: variable).route(to: origin) {
     case .direct: return nil
-    case .excepted(let entry): sentence = "none for \(service.host): no_proxy and loopback addresses except \(entry)"
+    case .excepted(let entry):
+      sentence = "none for \(service.host), because of no_proxy or a loopback address: \(entry)"
     case .proxy(let address, let variable):
       sentence = "\(address) for \(service.host), set by \(variable ?? "the setting proxy")"
     case .unusable(let variable):
@@ -205,7 +206,7 @@ struct DoctorChecks: Sendable {
       hint: "set the clock: timedatectl set-ntp true, or date -s")
   }
 
-  /// The finding when the box's clock follows no time server; nil if it does, or if there is no systemd to ask.
+  /// The finding that the box's clock follows no time server; nil if it follows one, or if there is no systemd to ask.
   static func timeServer(_ isActive: Bool?) -> Finding? {
     guard isActive == false else { return nil }
     return Finding(

@@ -88,8 +88,8 @@ struct CodeRedemption: Sendable {
       let opened = try? key.open(answer.sealed, answering: message), let grant = EnrolmentGrant(opened.exposedBytes())
     else {
       throw CommandError(
-        "\(service.host) could not prove that it knows this code: another service made it",
-        hint: "nothing was stored; check the code and the address: another machine may pose as the service")
+        "\(service.host) could not prove that it made this code; nothing was stored",
+        hint: "check the code and the address; if both are right, another machine may pose as the service")
     }
     return grant
   }

@@ -7,7 +7,7 @@ import RegentPairing
 import RegentPairingWire
 import RegentPlatform
 
-/// Answers requests with the SDK in this process.
+/// An ``EntitlementSource`` that uses the SDK in this process, without a daemon.
 actor EnablerSource: EntitlementSource {
   private let enabler: AccessEnabler
   private let requestor: String

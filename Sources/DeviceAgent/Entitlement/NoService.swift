@@ -24,8 +24,8 @@ struct NoService: EntitlementSource {
 extension AgentSettings {
   /// Whether no TV service is configured at all, and the box has sign-ins of `regent oauth`.
   ///
-  /// A partial configuration is reported as a mistake. An empty configuration on a box without sign-ins of `regent
-  /// oauth` is reported too.
+  /// The other cases are reported as mistakes: an incomplete configuration, and no configuration on a box without
+  /// sign-ins of `regent oauth`.
   func hasOAuthAlone() throws(CommandError) -> Bool {
     guard services.isEmpty, requestor == nil, publicKey == nil, statementFile == nil, appRules.isEmpty
     else { return false }

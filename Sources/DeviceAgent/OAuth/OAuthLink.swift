@@ -167,7 +167,8 @@ final class OAuthLink: PairLink {
           pause = schedule.afterSlowDown()
         case .refused("access_denied", _): return end(.denied, sink)
         case .refused("expired_token", _): return end(.expired, sink)
-        // The server dropped the code, or its response to an earlier poll was lost in a power cut.
+        // The server no longer knows the code. Either it dropped the code, or it sent the tokens in a response that a
+        // power cut of this box lost.
         case .refused("invalid_grant", _): return end(.withdrawn, sink)
         case .away:
           sink.yield(.trouble(failure(error)))

@@ -8,7 +8,9 @@ import RegentPlatform
 /// A program's request for a token of one sign-in.
 struct OAuthQuestion: Hashable, Sendable {
   var name: String
-  /// A token that a server refused, so that a new one is fetched.
+  /// A token that the other service has refused.
+  ///
+  /// The daemon then fetches a new token instead of returning this one.
   var refused: String?
 }
 

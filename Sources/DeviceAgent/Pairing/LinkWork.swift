@@ -14,7 +14,7 @@ final class LinkWork: Sendable {
 
   func requestCode(provider: String?) { newCodeRequests.yield(provider) }
 
-  /// Starts the task that serves the requests, and returns its events.
+  /// Starts the task that serves the requests of the pairing screen, and returns its events.
   ///
   /// Call it once.
   func events(

@@ -68,7 +68,8 @@ extension AppRule {
     _ lines: [(text: String, place: String)], overflow: Set<UInt32>? = nil
   ) throws(CommandError) -> [AppRule] {
     guard lines.count <= most else {
-      throw .usage("\(lines[most].place): there are more than \(most) lines \"app = …\"", hint: "remove some")
+      throw .usage(
+        "\(lines[most].place): there are more than \(most) lines \"app = …\"", hint: "remove some of the lines")
     }
     guard !lines.isEmpty else { return [] }
     let overflow = overflow ?? AppBook.overflowIDs()
@@ -77,7 +78,7 @@ extension AppRule {
       let rule = try AppRule(parsing: text, in: place)
       if rule.user.map(overflow.contains) ?? false || rule.group.map(overflow.contains) ?? false {
         throw .usage(
-          "\(place): app \(rule.name) uses the overflow user or group, which the kernel shows for every unknown one",
+          "\(place): app \(rule.name) uses the overflow user or group, as which the kernel shows every unknown one",
           hint: "create a user for the app: adduser --system \(rule.name)")
       }
       for (number, earlier) in rules.enumerated() where earlier.name != rule.name {

@@ -34,7 +34,7 @@ struct PlatformRoutes: Sendable {
         }
         // If the viewer has decided already, there is no question to write into the log.
         if let asked, asked != .decided {
-          report("asks the viewer: \(who.app) for \(who.requestor): \(asked.rawValue)", who)
+          report("asks the viewer about app \(who.app) for requestor \(who.requestor): \(asked.rawValue)", who)
         }
         var document = document(await host.standing(of: who))
         if let asked { document["prompt"] = .string(asked.rawValue) }
@@ -44,7 +44,9 @@ struct PlatformRoutes: Sendable {
     routes.post("/v1/platform/sign-out") { request, _ in
       reply(request) { who, _ throws(CommandError) in
         let asked = try await host.askToSignOut(who, wait: .seconds(wait(request)))
-        report("asks the viewer to sign the box out: \(who.app) for \(who.requestor): \(asked.rawValue)", who)
+        report(
+          "asks the viewer whether app \(who.app) for requestor \(who.requestor) may sign the box out: \(asked.rawValue)",
+          who)
         var document = document(await host.standing(of: who))
         document["prompt"] = .string(asked.rawValue)
         return .ok(document)
@@ -63,7 +65,7 @@ struct PlatformRoutes: Sendable {
     }
     guard let request = try? Base64.decode(text), let provider = body["provider"]?.string else { return .malformed }
     let given = try await host.assertion(to: request, provider: provider, for: who)
-    report("gives its word for \(who.app): \(who.requestor) at \(provider)", who)
+    report("signs an assertion for app \(who.app): requestor \(who.requestor) at provider \(provider)", who)
     return .ok([
       "version": 1, "provider": .string(given.signIn.provider), "expires": .integer(given.signIn.expires),
       "assertion": .string(given.assertion),
@@ -91,7 +93,7 @@ struct PlatformRoutes: Sendable {
         hint: "the app must use an id from the list of providers", code: "unknown-provider")
     }
     if await host.standing(of: who).signIn != nil { return .ok(["last": 0, "end": "authenticated"]) }
-    report("signs the box in for \(who.app) at \(provider)", who)
+    report("signs the box in at provider \(provider), for app \(who.app)", who)
     return .ok(try await boxSignIn.begin(provider, who).document)
   }
 

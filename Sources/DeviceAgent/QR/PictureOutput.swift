@@ -62,7 +62,7 @@ final class PictureOutput: Sendable {
 
   private func update(_ state: inout PictureOutputState) {
     do throws(CommandError) {
-      // Drawing had failed, so there is no picture to remove.
+      // The last attempt to draw failed, so there is no picture to remove.
       if state.link == nil, state.hasFailed {
         state.hasFailed = false
         return

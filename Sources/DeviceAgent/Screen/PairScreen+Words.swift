@@ -68,7 +68,7 @@ extension PairScreen {
     } else {
       panel.blocks.append(.address(code.address))
     }
-    // Without a QR code, the note above the address already says so.
+    // Without a QR code, the note above the address already tells the viewer to enter the code.
     if withPicture || view.picture != .characters { panel.say(texts[.enterCode], importance: 1) }
     panel.blocks.append(.gap)
     panel.blocks.append(.large(code.display))

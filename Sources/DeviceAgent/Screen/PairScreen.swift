@@ -45,7 +45,9 @@ struct PairScreen: Sendable {
     return canvas
   }
 
-  /// Writes as text what is drawn with dots, and puts the cursor there for screen readers.
+  /// Writes, as a line of text, the code that the screen draws with dots.
+  ///
+  /// Puts the cursor on this line, where screen readers read.
   private func write(_ line: String?, on canvas: inout Canvas, above bottom: inout Int) {
     guard let line, bottom > 0 else { return }
     bottom -= 1

@@ -97,7 +97,8 @@ struct AgentSettings: Sendable {
   private static func findsAgain(_ conf: AgentConf) throws(CommandError) -> Bool {
     guard let entry = conf.entries["find-again"]?.first else { return false }
     guard ["yes", "no"].contains(entry.text) else {
-      throw .usage("\(entry.place): find-again is neither yes nor no")
+      throw .usage(
+        "\(entry.place): find-again is neither yes nor no", hint: "write find-again = yes or find-again = no")
     }
     return entry.text == "yes"
   }
@@ -205,6 +206,6 @@ extension AgentSettings {
     }
     throw CommandError(
       "\(option): \(path) is empty",
-      hint: "write the value into it that regentctl printed when it was issued, or issue a new one")
+      hint: "write the value that regentctl printed into this file, or issue a new one")
   }
 }

@@ -11,7 +11,7 @@ enum LoopMessage: Sendable {
   case makeRoom
   /// Count one pulse, which shows that the loop still reads its messages.
   case pulse
-  /// Finish the requests in progress, and end at that time at the latest.
+  /// Finish the requests in progress, then end the loop; end it at the given time even if requests are left.
   case drain(until: UInt64)
 }
 
@@ -51,7 +51,8 @@ final class LoopMailbox: Sendable {
       if !letters.isClosed { letters.messages += messages }
       return !letters.isClosed
     }
-    // The lock orders this load after the loop's own check of the queue in `sleepUnlessFull`.
+    // Read `isSleeping` only after the lock: either the loop finds the new message in `sleepUnlessFull`, or this load
+    // finds that the loop sleeps.
     if isOpen, isSleeping.load(ordering: .sequentiallyConsistent),
       isSleeping.exchange(false, ordering: .sequentiallyConsistent)
     {
@@ -63,8 +64,8 @@ final class LoopMailbox: Sendable {
   /// Marks the loop as sleeping; returns false if it must read messages first.
   func sleepUnlessFull() -> Bool {
     isSleeping.store(true, ordering: .sequentiallyConsistent)
-    // This check finds a message that was added before it. The sender of a later message sees `isSleeping` and wakes
-    // the loop.
+    // If a message was added before this check, the check finds it. If a message is added later, its sender sees
+    // `isSleeping` and wakes the loop.
     guard letters.withLock({ $0.messages.isEmpty }) else {
       wake()
       return false

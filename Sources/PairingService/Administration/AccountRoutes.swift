@@ -227,7 +227,7 @@ extension AdminCall {
   func newIdentifier<Kind>() throws(AdminError) -> Identifier<Kind> {
     let text = Random.text(12, from: "23456789abcdefghjkmnpqrstuvwxyz")
     guard let identifier = Identifier<Kind>(text) else {
-      throw AdminError(.failed, "could not create an id")
+      throw AdminError(.failed, "the service could not create an id", hint: "run the command again")
     }
     return identifier
   }

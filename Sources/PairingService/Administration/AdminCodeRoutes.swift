@@ -76,7 +76,7 @@ extension AdminCall {
     let detail = "\(record.requestor) for \(viewer.title)\(record.report), \(record.deviceTitle)"
     let line = entry("code.approve", record.id.text, detail: detail)
     guard let authentication = AuthenticationID(Random.uuid()) else {
-      throw AdminError(.failed, "could not create an id for the sign-in", hint: "run the command again")
+      throw AdminError(.failed, "the service could not create an id for the sign-in", hint: "run the command again")
     }
     let request = ApprovalRequest(
       by: .operator(`operator`, for: viewer), authentication: authentication)
@@ -98,7 +98,8 @@ extension AdminCall {
 
   /// Withdraws all pending codes of a requestor.
   ///
-  /// This is done before the requestor's other data is removed, so that the devices are told why their codes ended.
+  /// The codes are withdrawn before the requestor's other data is removed, so that the devices are told why their codes
+  /// ended.
   func withdrawCodes(of requestor: RequestorID) async throws(AdminError) {
     var last: RegistrationID?
     while true {

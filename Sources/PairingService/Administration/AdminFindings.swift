@@ -154,7 +154,7 @@ extension AdminCall {
       }
       if provisioned.rowKey(of: requestor) == nil {
         find(
-          .bad, "it has no key pair that signs its rows",
+          .bad, "the requestor has no key pair that signs its database rows",
           fix: "regentctl requestor add \(requestor)")
       }
       let hasKey = records.keyPairs.values.contains {
@@ -205,7 +205,7 @@ extension AdminCall {
       if !rules.contains(where: { $0.effect == .allow }) {
         findings.append(
           Finding(
-            "provider \(provider)", .warning, "viewers may watch nothing: it has no allow rule",
+            "provider \(provider)", .warning, "viewers may watch nothing: the provider has no allow rule",
             fix: "regentctl entitle add \(provider) --allow '*'"))
       }
     }
@@ -224,7 +224,7 @@ extension AdminCall {
     }
     guard let first = accounts.first else {
       return Finding(
-        "provider \(provider)", .warning, "viewers cannot sign in: it has no account",
+        "provider \(provider)", .warning, "viewers cannot sign in: the provider has no account",
         fix: "regentctl account add \(provider) NAME")
     }
     guard accounts.count < few else { return nil }

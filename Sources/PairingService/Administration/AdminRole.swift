@@ -4,13 +4,14 @@ package import RegentHTTPCodec
 ///
 /// Each role includes the ones before it.
 package enum AdminRole: String, Sendable, CaseIterable, Comparable {
-  /// Reads everything except secrets and copies of the database. This is not a viewer of TV.
+  /// Reads everything except secrets and copies of the database. The role has nothing to do with viewers of TV.
   case viewer
-  /// Also approves and withdraws codes, sets passwords of accounts, and signs boxes and browsers out.
+  /// Like `viewer`; may also approve and withdraw codes, set passwords of accounts, and sign boxes and browsers out.
   case desk
-  /// Also changes requestors, providers, accounts, rules, clients and invitations, and exports or erases viewer data.
+  /// Like `desk`; may also change requestors, providers, accounts, rules, clients and invitations, and export or erase
+  /// viewer data.
   case `operator`
-  /// Also makes and revokes keys, copies the database, and changes the master key.
+  /// Like `operator`; may also make and revoke keys, copy the database, and change the master key.
   case owner
 
   package static func < (one: AdminRole, other: AdminRole) -> Bool { one.rank < other.rank }

@@ -52,7 +52,7 @@ extension AdminCall {
     }
     let token = Random.token()
     guard let id = EnrolmentID(Random.text(8, from: "0123456789abcdef")) else {
-      throw AdminError(.failed, "could not create an id")
+      throw AdminError(.failed, "the service could not create an id", hint: "run the command again")
     }
     let record = ClientInvitationRecord(
       id: id, requestor: requestor.id, token: core.hasher.token(token), uses: uses, created: now,

@@ -11,12 +11,12 @@ extension AdminCall {
     switch core.clockTrouble {
     case nil: []
     case .ahead(let ahead, let left):
-      // A warning: a clock that was corrected looks the same for a day, and everything but deletion works.
+      // The finding is only a warning: a corrected clock looks the same for a day, and everything but deletion works.
       [
         Finding(
           "clock", .warning,
-          "the machine's clock jumped ahead by \(ahead.inWords): nothing is deleted for its age until it has been"
-            + " steady for \(left.inWords) more",
+          "the machine's clock jumped ahead by \(ahead.inWords): nothing is deleted for its age until the clock"
+            + " has been steady for \(left.inWords) more",
           fix: "check the clock: timedatectl; set it if it is wrong; if it is right, this warning ends by itself")
       ]
     case .setBack(let left):
@@ -38,7 +38,7 @@ extension AdminCall {
         "clock-of-boxes", .warning,
         "the clocks differ: this machine is \(seconds.magnitude) s \(seconds > 0 ? "ahead of" : "behind") "
           + (boxes == 1 ? "the only box that reported its time" : "the median of \(boxes) boxes"),
-        fix: "check this machine's clock: timedatectl; if it is right, check the boxes': sudo regent doctor there")
+        fix: "check this machine's clock: timedatectl; if it is right, run sudo regent doctor on the boxes")
     ]
   }
 }

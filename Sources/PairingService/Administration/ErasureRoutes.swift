@@ -74,7 +74,7 @@ extension AdminCall {
     var last: Int64 = 0
     while let step = try await stored({ () throws(StoreError) in
       try await core.store.pseudonymise(viewer, as: name, after: last, limit: AdminPaths.page) { [self] count in
-        entry("audit.pseudonymise", pseudonym.title, detail: "\(count) lines have a pseudonym now")
+        entry("audit.pseudonymise", pseudonym.title, detail: "in \(count) lines this pseudonym replaces the name")
       }
     }) {
       last = step.last

@@ -49,7 +49,7 @@ extension AdminCall {
       let letters = Random.text(EnrolmentCode.idLength + EnrolmentCode.secretLength, from: EnrolmentCode.alphabet)
       guard let code = EnrolmentCode(letters: letters),
         let key = CodeKey(stretching: Secret(code.secret), salt: code.id.text, purpose: EnrolmentRequest.purpose)
-      else { throw AdminError(.failed, "could not create a code") }
+      else { throw Self.notCreated }
       let record = EnrolmentRecord(
         id: code.id, requestor: requestor, secret: StoredSecret(key.secret.exposedBytes()), uses: uses, created: now,
         expires: now + .seconds(seconds))
@@ -65,8 +65,11 @@ extension AdminCall {
       return IssuedInvitation(
         id: code.id, code: code.display, service: core.options.publicURL, uses: Int64(uses), expires: record.expires)
     }
-    throw AdminError(.failed, "could not create a code")
+    throw Self.notCreated
   }
+
+  private static let notCreated = AdminError(
+    .failed, "the service could not create an enrolment code", hint: "run the command again")
 }
 
 extension InvitationEntry {

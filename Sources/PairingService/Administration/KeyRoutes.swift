@@ -63,7 +63,7 @@ extension AdminCall {
     async throws(AdminError) -> (pair: KeyPair, secret: String)
   {
     guard let pair = KeyPair.drawn(for: requestor, purpose, at: now) else {
-      throw AdminError(.failed, "could not create a key")
+      throw AdminError(.failed, "the service could not create a key", hint: "run the command again")
     }
     let line = entry("key.issue", pair.publicKey.text, detail: "\(requestor) \(purpose.rawValue)")
     try await stored { () throws(StoreError) in

@@ -15,8 +15,8 @@ enum NodeFindings {
     let (silent, heard) = (nodes.filter { $0.silence > NodeID.silence }, nodes.filter { $0.silence <= NodeID.silence })
     var found = silent.map { node in
       Finding(
-        "node \(node.id)", .warning, "no sign of life for \(node.silence.components.seconds) s",
-        fix: "check that it runs and reaches the database; a node that you removed is forgotten after a day")
+        "node \(node.id)", .warning, "the node has sent no heartbeat for \(node.silence.components.seconds) s",
+        fix: "check that the node runs and reaches the database; a removed node is forgotten after a day")
     }
     let said = heard.map { (id: $0.id, words: NodeStatusExchange.Said(reading: $0.said)) }
     for node in said {

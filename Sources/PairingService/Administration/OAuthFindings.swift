@@ -32,7 +32,7 @@ extension AdminCall {
     where requestor.registration == .open {
       findings.append(
         Finding(
-          "requestor \(requestor.id)", .warning, "any program may register itself as its OAuth client",
+          "requestor \(requestor.id)", .warning, "any program may register itself as an OAuth client",
           fix: "regentctl requestor set \(requestor.id) --registration statement"))
     }
     // Checks only the first hundred clients: more warnings of the same kind would not help.
@@ -50,7 +50,7 @@ extension AdminCall {
       findings.append(
         Finding(
           "requestor \(requestor)", .warning,
-          "its OAuth clients cannot sign in: number matching is on, and they cannot show a number",
+          "OAuth clients of this requestor cannot sign in: number matching is on, and they cannot show a number",
           fix: "regentctl requestor set \(requestor) --number-matching off"))
     }
     for client in clients where client.paired == nil && now.since(client.created) > .seconds(30 * 86_400) {

@@ -90,7 +90,7 @@ extension AdminCall {
 
   /// The devices with the typed short name that have used a temporary pass.
   ///
-  /// They need not be signed in any more.
+  /// The devices need not be signed in any more.
   private func passDevices(_ typed: String, _ reset: PassReset) async throws(AdminError)
     -> [DeviceHash]
   {

@@ -33,7 +33,7 @@ extension AdminCall {
         !apps.contains(where: \.singleSignOn)
       else { return nil }
       return Finding(
-        "provider \(id)", .warning, "boxes can hold an account of it, and no app may use it: single sign-on is off",
+        "provider \(id)", .warning, "boxes can hold an account of this provider, but no app may use it: --sso is off",
         fix: "regentctl integrate \(first) \(id) --sso on")
     }
   }

@@ -38,8 +38,8 @@ extension AdminCall {
     // skipped: the list is sorted, and each id that begins with the typed text comes after that shorter text.
     var last = Identifier<Kind>(String(typed.dropLast()))
     let before = last
-    // Operators usually type the whole id, so one row is read first. That matters when many sign-ins are revoked one by
-    // one.
+    // Operators usually type the whole id, so one row is read first. The saved time matters when many sign-ins are
+    // revoked one by one.
     let next = try await stored { () throws(StoreError) in try await page(before, 1) }
     if let record = next.first, id(record).text.utf8.elementsEqual(typed.utf8) { return record }
     var fitting: [Record] = []

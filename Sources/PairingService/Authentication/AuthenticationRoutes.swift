@@ -83,7 +83,8 @@ package struct AuthenticationRoutes: Sendable {
 
   /// Throws "pending", or returns the terms of a long poll when the client sent `Prefer: wait`.
   ///
-  /// It takes the id and flow instead of the whole record, because copying a record retains each of its texts.
+  /// The function takes the id and flow instead of the whole record, because copying a record retains each of its
+  /// texts.
   private func pending(
     _ call: V1Call, _ question: DeviceQuestion, _ id: RegistrationID, _ flow: PairingFlow, _ after: Int?,
     by caller: Waiters.Caller = .owner
@@ -122,8 +123,8 @@ package struct AuthenticationRoutes: Sendable {
       at: question.device.hash, of: question.requestor, by: question.owner)
     let code = core.codes.latest(of: question.device.hash, at: question.requestor, by: question.owner)
     if isLearned, code?.record.flow.state.isPending == true {
-      // The "no" of the store could not be noted with a code, because memory has no code of this device. It is noted
-      // now, so that the next poll need not ask the store.
+      // The store has said that the device is not signed in. That could not be noted earlier, because memory had no
+      // code of this device. Note it now, so that the next poll need not ask the store.
       core.signInTransitions.noteNone(
         of: code?.record.deviceHash ?? question.device.hash, at: question.requestor, asOf: signIns)
     }
@@ -202,7 +203,7 @@ package struct AuthenticationRoutes: Sendable {
   /// Says whether a code's device is signed in, to the login page, before the page tells the viewer to go back to the
   /// screen.
   ///
-  /// This does not mark the code as delivered.
+  /// Such a check does not mark the code as delivered.
   private func checkByCode(_ call: V1Call) throws(CallError) -> V1Outcome {
     guard let (_, record) = try core.triedCode(call) else { throw CallError.unknownCode.asCheck }
     guard case .approved(let approval) = DeviceAnswer(record.flow, at: call.now) else {
@@ -255,7 +256,7 @@ extension ServiceCore {
   func reply(_ signIn: AuthenticationRecord, _ format: WireFormat) -> V1Reply {
     var reply = V1Reply(.ok, document(signIn), format)
     // The document marks a sign-in that came from the box's account. An app that has lost its data would otherwise take
-    // it for a sign-in of its own, and never tell the viewer that it ends with the box's.
+    // it for a sign-in of its own, and never tell the viewer that the sign-in ends with the box's sign-in.
     if signIn.authentication.source == .platform {
       reply.response.addHeader(HeaderName(known: PairingHeader.decisionSource), PairingHeader.platformSource)
     }

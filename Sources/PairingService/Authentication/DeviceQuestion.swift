@@ -20,9 +20,9 @@ struct DeviceQuestion: Sendable {
 
   private enum Origin: Sendable {
     case call(V1Call)
-    /// The request was freed for a long poll.
+    /// The request was freed from memory, because it became a long poll.
     ///
-    /// What the device reports about itself is taken from this code.
+    /// The device's report about itself is read from the record of the given code.
     case held(RegistrationID, ProfileName?, IPAddress?)
   }
 

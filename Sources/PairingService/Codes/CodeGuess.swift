@@ -13,7 +13,7 @@ extension ServiceCore {
   ///
   /// Wrong codes are counted. A request by the device that created the code is not a guess. It is answered whatever
   /// other clients at its address do: a client that knows the device's id could replace the code anyway. All other
-  /// clients are refused after too many wrong codes, even with a right one.
+  /// clients are refused after too many wrong codes, even with a right code.
   ///
   /// - Throws: 429.
   package func triedCode(_ call: V1Call) throws(CallError)

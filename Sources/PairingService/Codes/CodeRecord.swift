@@ -66,7 +66,8 @@ extension V1Call {
     }
   }
 
-  /// The client that waits for the code: its own device, or another client at this address.
+  /// The client whose request waits for the code: the code's own device, or another client, known by its network
+  /// address.
   package func side(of record: RegistrationRecord) -> Waiters.Caller {
     isOwner(of: record) ? .owner : .other(SourceKey(request.clientAddress))
   }

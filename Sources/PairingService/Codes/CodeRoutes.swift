@@ -173,7 +173,7 @@ extension V1Call {
     guard let text = try parameters.value(Field.provider) else { return nil }
     guard let id = ProviderID(text), provisioned.choice(id, of: requestor.id) != nil else {
       throw CallError(
-        .badRequest, details: "the provider does not work with this requestor",
+        .badRequest, details: "the requestor has no active integration with this provider",
         code: .unknownIntegration)
     }
     return id

@@ -8,8 +8,9 @@ internal import RegentPairingWire
 /// The older proof that a request comes from a requestor's app: the requestor's id, signed with the app author's
 /// private key.
 ///
-/// It is verified with the certificate that the operator stored. It proves only that the author once had the key: every
-/// copy of the app sends the same text. A request therefore needs other credentials as well.
+/// The service verifies the signature with the certificate that the operator stored. The signature proves only that the
+/// author once had the key: every copy of the app sends the same text. A request therefore needs other credentials as
+/// well.
 struct RequestorSignature: Sendable {
   private let missing: MissingCertificates
 
@@ -30,8 +31,8 @@ struct RequestorSignature: Sendable {
       let key = try? VerifyingKey(pem: certificate), key.algorithm == .rs256
     else { throw Self.wrong }
     let id = Array(requestor.text.utf8)
-    // Old apps signed with SHA-1. It is accepted, because an attacker cannot choose the signed text, and a collision
-    // attack is useless without that.
+    // Old apps signed with SHA-1. SHA-1 is accepted, because a collision attack needs a text that the attacker chooses,
+    // and the signed text is fixed.
     guard key.isValid(signature, for: id) || key.isValidLegacySHA1(signature, for: id) else { throw Self.wrong }
   }
 

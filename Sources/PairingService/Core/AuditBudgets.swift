@@ -5,11 +5,11 @@ internal import RegentPairing
 /// requestor.
 ///
 /// Some actions need no consent of an operator or viewer, such as registering with the software statement that each
-/// copy of an app contains. When the limit is reached, the service still performs them but writes no line. It counts
-/// the lines that it leaves out and later writes one line with the count. Addresses whose hashes collide share a limit,
-/// so a line may be left out although its own address is within the limit.
+/// copy of an app contains. When the limit is reached, the service still performs the actions but writes no lines. It
+/// counts the lines that it leaves out and later writes one line with the count. Addresses whose hashes collide share a
+/// limit, so a line may be left out although its own address is within the limit.
 struct AuditBudgets {
-  /// A kind of audit lines that one summary line counts: those of one action at one requestor.
+  /// A kind of audit lines that one summary line counts: the lines about one action at one requestor.
   struct Kind: Hashable {
     let action: String
     /// The requestor of the lines.

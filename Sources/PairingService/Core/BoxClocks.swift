@@ -9,9 +9,11 @@ internal import RegentPlatform
 /// Boxes sign with the service's time, so a wrong clock of the service harms no call. But stream servers refuse media
 /// tokens that are dated in the future, and many boxes with another time are a sign that the service's clock is wrong.
 package final class BoxClocks: Sendable {
-  /// The median difference from which it is reported.
+  /// `doctor` reports the difference to the boxes' clocks if the median is at least this large.
   package static let notable: Duration = .seconds(10)
-  /// Enough boxes for a median; the oldest report makes room.
+  /// The maximum number of boxes whose time is remembered; it is enough for a median.
+  ///
+  /// A new report replaces the oldest one.
   private static let most = 64
 
   private struct Report {
@@ -25,7 +27,7 @@ package final class BoxClocks: Sendable {
 
   func note(_ request: Request, of device: DeviceHash, at now: Uptime) {
     guard let seconds = request.header(.date).flatMap({ HTTPDate.epochSeconds($0) }) else { return }
-    // A `Date` has whole seconds, so half a second later is the best estimate.
+    // A `Date` has whole seconds, so the best estimate of the box's time is half a second later.
     let report = Report(date: Instant(milliseconds: seconds * 1_000 + 500), at: now)
     reports.withLock { reports in
       if reports[device] == nil, reports.count >= Self.most,
@@ -37,9 +39,11 @@ package final class BoxClocks: Sendable {
     }
   }
 
-  /// How many boxes reported their time, and by how much the service's clock is ahead of their median; nil without one.
+  /// How many boxes reported their time, and by how much the service's clock is ahead of their median; nil if no box
+  /// reported its time.
   ///
-  /// The boxes' clocks are assumed to have run on since, so that a corrected clock of the service counts at once.
+  /// The boxes' clocks are assumed to have run on since their reports, so that a corrected clock of the service counts
+  /// at once.
   func serviceAhead(at now: Instant, _ uptime: Uptime) -> (boxes: Int, ahead: Duration)? {
     let differences = reports.withLock { $0.values.map { now.since($0.date + uptime.since($0.at)) } }.sorted()
     guard !differences.isEmpty else { return nil }

@@ -40,8 +40,8 @@ package struct CodeTransitions: Sendable {
     for change in reservation.withdrawn { settle(change, counting: .codesWithdrawn) }
     codes.add(reservation.record, hasEarlierSignIn: reservation.hasEarlierSignIn, asOf: signIns)
     metrics.count(.codesStarted)
-    // Deletes the codes that `LiveCodes` evicted. It is done here so that the clients that create many codes also pay
-    // for the deletion. A failure is ignored, because the next new code tries again.
+    // Deletes the codes that `LiveCodes` evicted. The requests for new codes do this work, so that it delays the
+    // clients that create many codes. A failure is ignored, because the next new code tries again.
     try? await forgetGiven(atLeast: Self.manyGiven)
     return reservation.record
   }

@@ -28,7 +28,7 @@ extension DayNumbers {
     (try? JSONValue(reading: text).object)?["kept"]?.int64.map(Instant.init(milliseconds:))
   }
 
-  /// The counters from which a single service continues that was several nodes before.
+  /// The counters with which a service continues that now runs alone and had several nodes before.
   ///
   /// It adds the counters of all nodes to those that the service counted before it had nodes. Returns `own` when it is
   /// newer than every node's counters, or when there are no nodes.

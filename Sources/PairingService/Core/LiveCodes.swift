@@ -180,8 +180,8 @@ package final class LiveCodes: Sendable {
 
   /// Whether a device's newest code is pending and the device has no earlier sign-in.
   ///
-  /// A code of another owner does not count; a nil `owner` skips this check. A code that belongs to this owner, but was
-  /// made by an earlier one, counts: this owner's rows replace that one's, and are not stored beside them.
+  /// A code of another owner does not count; a nil `owner` skips this check. A code that an earlier owner made counts
+  /// if it now belongs to this owner: the rows of this owner then replace the rows of the earlier owner.
   package func waits(
     _ device: DeviceHash, at requestor: RequestorID, by owner: SignInOwner? = nil, _ now: Instant
   ) -> Bool {

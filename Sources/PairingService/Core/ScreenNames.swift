@@ -77,7 +77,8 @@ extension ServiceCore {
     for record in records {
       let screen = hasher.screen(of: record)
       let list = hasher.screens(of: record.authentication.viewer).flatMap { lists[$0] }
-      // Guests' screens have a row each, which operators alone add, and so have names of releases up to 0.1.0.
+      // A screen of a guest has its name in a row of its own, which only operators can add. Names that were stored by
+      // releases up to 0.1.0 have such rows too.
       names[record.authentication.id] = list?[screen] ?? stored[screen]
     }
     return names

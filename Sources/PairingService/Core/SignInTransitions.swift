@@ -66,8 +66,8 @@ package struct SignInTransitions: Sendable {
       // Nothing is noted in ``LiveCodes``: the device is signed in, but for another owner than the one that sent this
       // request.
       audit.note(
-        .device(requestor), "device.refuse", device.shortName, .refused, detail: "its sign-in is another key pair's",
-        once: true)
+        .device(requestor), "device.refuse", device.shortName, .refused,
+        detail: "the box called with another key pair than the one that signed it in", once: true)
     }
     return pickUp
   }
@@ -89,7 +89,7 @@ package struct SignInTransitions: Sendable {
   /// - Returns: false when the sign-in or code has changed since; the caller then asks the store.
   func handOver(_ record: AuthenticationRecord, of code: RegistrationID) -> Bool {
     let now = clock.now
-    // One of these is false when the device was signed out, or its key revoked, after the approval.
+    // One of these conditions is false when the device was signed out, or its key revoked, after the approval.
     guard let known = codes.cached(code), known.hasEarlierSignIn == true,
       known.record.flow.state.approval?.authentication == record.authentication.id,
       record.authentication.isValid(at: now)
@@ -109,7 +109,7 @@ package struct SignInTransitions: Sendable {
 
   /// Signs a device in without a code, and completes its long polls.
   ///
-  /// - Returns: the device's sign-in: this one, or one that another request created a moment earlier.
+  /// - Returns: the device's sign-in: the given one, or one that another request created a moment earlier.
   package func signIn(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> ValidSignIn
   {
@@ -120,7 +120,8 @@ package struct SignInTransitions: Sendable {
     metrics.letIn(at: provider)
     audit.note(
       .device(record.authentication.requestor), "device.sign-in", signIn.record.deviceHash.shortName,
-      detail: "\(record.authentication.source.rawValue), at \(provider)\(record.report)")
+      detail: "without a code, at provider \(provider), source \(record.authentication.source.rawValue)\(record.report)"
+    )
     return signIn
   }
 
@@ -132,7 +133,7 @@ package struct SignInTransitions: Sendable {
     metrics.letIn(at: exchange.provider)
     audit.note(
       .device(exchange.requestor), "device.sign-in", signIn.record.deviceHash.shortName,
-      detail: "platform, at \(exchange.provider): app \(exchange.app) uses the account of box \(exchange.box)")
+      detail: "by the account of box \(exchange.box) at provider \(exchange.provider), for its app \(exchange.app)")
     await makeRoom(besides: signIn.record)
     return signIn
   }
@@ -149,8 +150,8 @@ package struct SignInTransitions: Sendable {
       audit: { record in
         audit.entry(
           .service, "device.sign-out", record.deviceHash.shortName,
-          detail: "made room for \(new.deviceHash.shortName): \(record.authentication.viewer.title) has more than "
-            + "\(most) sign-ins, and this one was unused for longest")
+          detail: "\(record.authentication.viewer.title) signed in box \(new.deviceHash.shortName) and has more than "
+            + "\(most) sign-ins: this box was unused for longest")
       }, at: clock.now)
     noteEnd(of: ended ?? [])
   }
@@ -281,8 +282,8 @@ package struct SignInTransitions: Sendable {
   }
 
   private func withdrawCodes(of clients: [ClientID: [RegistrationID]]) async {
-    // Failures are ignored. A code that has just ended needs no withdrawal, and the store refuses the approval of a
-    // code whose client has ended.
+    // Failures are ignored: a code that has just ended needs no withdrawal, and the store refuses the approval of any
+    // other code, because its client is no longer valid.
     for code in clients.values.joined() { _ = try? await codeTransitions.withdraw(code, .operator, audit: nil) }
   }
 

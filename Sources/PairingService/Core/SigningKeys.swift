@@ -49,7 +49,7 @@ package final class SigningKeys: Sendable {
 
   /// Creates a new key for signing tokens.
   ///
-  /// It signs as soon as all cached key sets contain it.
+  /// The key signs as soon as all cached key sets contain it.
   package func rotate(
     _ algorithm: SignatureAlgorithm = .rs256, audit entry: AuditEntry?, at now: Instant
   ) async throws -> SigningKeyRecord {
@@ -61,7 +61,7 @@ package final class SigningKeys: Sendable {
 
   /// Retires the keys whose successors already sign.
   ///
-  /// They stay published until all cached sets and the last token have expired.
+  /// The retired keys stay published until all cached sets and the last token have expired.
   package func retireReplaced(tokenLifetime: Duration, at now: Instant) async throws {
     let replaced = SignatureAlgorithm.allCases.flatMap { algorithm -> [SigningKeyRecord] in
       guard let current = current(algorithm, at: now)?.id else { return [] }

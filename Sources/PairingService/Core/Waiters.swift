@@ -108,7 +108,7 @@ package final class Waiters: Sendable {
     var phones = 0
   }
 
-  /// The resolution of the deadlines of long polls, in milliseconds: a hundredth of the shortest useful wait.
+  /// Deadlines of long polls are checked every so many milliseconds: a hundredth of the shortest useful wait.
   private static let tick: Int64 = 50
   private let state: Locked<WaitersState>
   private let clock: ServiceClock

@@ -92,7 +92,7 @@ extension CallError {
       self.init(.serviceUnavailable, details: error.description, retryAfter: .seconds(30))
     case .diskFull:
       self.init(
-        .serviceUnavailable, details: "the service has no room for anything new: try again later",
+        .serviceUnavailable, details: "the service has no disk space for new data: try again later",
         retryAfter: Self.outagePause)
     case .unavailable, .unknownOutcome:
       // Only the log contains the reason, because it names files of this machine.

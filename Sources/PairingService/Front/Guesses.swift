@@ -70,7 +70,7 @@ extension RequestLimits {
   package enum Guesser: Sendable {
     /// A phone's browser tries the code.
     ///
-    /// It is known by its cookie's id and the account that it is signed in as.
+    /// The browser is identified by the id in its cookie and by the account that it is signed in as.
     ///
     /// A wrong code counts for the browser, the account and the address.
     case phone(Viewer?, browser: String? = nil)

@@ -89,7 +89,7 @@ package final class KeyNonces: Sendable {
 
   /// Removes nonces that are too old to be replayed.
   ///
-  /// Returns false when none is left and the key pair no longer exists.
+  /// Returns false when no nonce is left and the key pair no longer exists, so that the caller can drop this object.
   func sweep(isKept: Bool, at now: Instant) -> Bool {
     // Requests with earlier times are refused because of their time, so their nonces need not be remembered.
     let over = (now - SignaturePolicy.window).second

@@ -51,7 +51,9 @@ extension RequestLimits {
       all.append(
         (.rows(.permit, .household(viewer.provider, household)), nil, permits.times(Self.householdFactor)))
     }
-    try refuse("too many new titles were opened: wait, then try again") { () throws(CallError) in try take(all) }
+    try refuse("too many new titles were opened within a short time: wait, then try again") { () throws(CallError) in
+      try take(all)
+    }
   }
 
   /// Counts one new sign-in that a viewer approves against the rate limits for new rows.
@@ -72,12 +74,14 @@ extension RequestLimits {
       (.rows(.signIn, .account(viewer)), nil, limits.newcomers.slowed(by: Self.signInFactor)),
     ]
     all += bySource(.signIn, address, limits.newcomers.times(Self.signInFactor))
-    try refuse("too many devices were signed in: wait, then try again") { () throws(CallError) in try take(all) }
+    try refuse("too many devices signed in within a short time: wait, then try again") { () throws(CallError) in
+      try take(all)
+    }
   }
 
   /// Counts one new guest sign-in against the rate limit of all guests of a requestor.
   func takeGuest(at requestor: RequestorID) throws(CallError) {
-    try refuse("too many guests came in: wait, then try again") { () throws(CallError) in
+    try refuse("too many guests signed in within a short time: wait, then try again") { () throws(CallError) in
       try take([(.rows(.signIn, .guests), requestor, limits.newcomers.times(Self.requestorFactor / Self.signInFactor))])
     }
   }

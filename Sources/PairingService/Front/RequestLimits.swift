@@ -80,7 +80,7 @@ package final class RequestLimits: Sendable {
     var nextSweep = Uptime(milliseconds: .min)
   }
 
-  /// The number of counters from which on those that have recovered completely are removed, because they hold no
+  /// From this number of counters on, counters that have recovered completely are removed, because they hold no
   /// information.
   fileprivate static let manyMeters = 100_000
   /// The maximum number of counters, about 40 MiB.
@@ -88,7 +88,7 @@ package final class RequestLimits: Sendable {
   /// A counter recovers completely within minutes and is then removed, so an attacker needs a thousand new names a
   /// second to reach this number.
   fileprivate static let mostMeters = 400_000
-  /// The limit for replaced codes is this many times that for new codes.
+  /// The limit for replaced codes is this many times the limit for new codes.
   ///
   /// A code that replaces another adds a row, but the number of codes that can be approved stays the same.
   private static let replacementFactor = 10
@@ -101,7 +101,7 @@ package final class RequestLimits: Sendable {
   ///
   /// With this factor, an attacker needs 20 addresses to fill the 10,000 places for an hour.
   private static let programFactor = 10
-  /// The limit for long polls is this many times the usual one.
+  /// The limit for long polls is this many times the usual limit.
   ///
   /// A device waits for at most four things, and repeats each long poll after a change. It stays far below this limit.
   private static let waitFactor = 4
@@ -304,7 +304,7 @@ extension RequestLimits.State {
     nodes == 1 ? limit : limit.divided(among: nodes, least: least)
   }
 
-  /// The state of a rate limit's counter; that of a shared counter when there is no room for its own.
+  /// The state of a subject's counter; if the subject has no counter of its own, the state of the shared counter.
   fileprivate func rate(of meter: RequestLimits.Meter) -> RateMeter {
     if let rate = devices[meter] { return rate }
     return devices.count < RequestLimits.mostMeters ? RateMeter() : shared[place(of: meter)]

@@ -137,7 +137,7 @@ package struct V1Endpoints: Sendable {
 }
 
 extension V1Words {
-  /// Throws when the path or a parameter names another requestor than the credentials.
+  /// Throws if `requestor`, from the path or a parameter, is not the requestor of the credentials.
   func mustName(_ requestor: RequestorID) throws(CallError) {
     try path.requestor?.mustName(requestor)
     try parameters.value(Field.requestor)?.mustName(requestor)
@@ -162,7 +162,7 @@ extension String {
   fileprivate func mustName(_ requestor: RequestorID) throws(CallError) {
     guard utf8.elementsEqual(requestor.text.utf8) else {
       throw CallError(
-        .badRequest, details: "the requestor is not the one that the credentials are for",
+        .badRequest, details: "the credentials belong to another requestor",
         code: .invalidRequestor)
     }
   }

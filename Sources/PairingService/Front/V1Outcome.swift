@@ -41,9 +41,9 @@ package enum V1Answer: Sendable {
   case later(@Sendable () async throws -> V1Reply)
 }
 
-/// Decides the response after a long poll.
+/// Makes the response when a long poll ends.
 ///
-/// It runs on an event loop, or on the thread that made the change, so it may read only memory.
+/// The closure runs on an event loop, or on the thread that made the change, so it may read memory but not the store.
 package typealias V1HeldAnswer = @Sendable (AuthenticationRecord?) throws(CallError) -> V1Answer
 
 /// A response that is held as a long poll (`Prefer: wait`).

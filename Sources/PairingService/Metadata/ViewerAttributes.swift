@@ -9,8 +9,8 @@ struct ViewerAttributes: Sendable {
   /// What was used of the temporary pass; nil when the viewer has none.
   let use: TemporaryPassUse?
 
-  /// The time to report if no change of the attributes was seen: that of the sign-in, or of the start of the temporary
-  /// pass.
+  /// The time to report if no change of the attributes was seen: the time of the sign-in, or of the start of the
+  /// temporary pass.
   var since: Instant {
     let signedIn = device.authentication.issued
     return use?.started.map { max(signedIn, $0) } ?? signedIn

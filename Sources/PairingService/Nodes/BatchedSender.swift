@@ -41,8 +41,8 @@ final class BatchedSender<Item: Sendable>: Sendable {
       defer { state.isSending = true }
       return !state.isSending
     }
-    // The batch is sent from here without a timer or task. These, and the thread that they wake, cost a busy node more
-    // than the sending.
+    // The batch is sent from here without a timer or task. A timer or task, and the thread that it wakes, would cost a
+    // busy node more than the sending.
     if isFirst { sendNext() }
   }
 

@@ -5,7 +5,7 @@ internal import RegentHTTPCodec
 /// Answers 503 to all requests while this node knows that its clock is wrong; other nodes serve meanwhile.
 ///
 /// By a wrong clock, a valid refresh token, code or signature may look expired, and a client that is told so discards
-/// it. It is a handler in front of all routes, so that it covers every route.
+/// it. The guard is a handler in front of all routes, so that it covers every route.
 package struct ClockGuard<Next: Handler>: Handler {
   private let core: ServiceCore
   private let page: @Sendable (Request) -> Response

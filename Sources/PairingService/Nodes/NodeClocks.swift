@@ -7,7 +7,7 @@ internal import RegentPairing
 /// goes out of service, and operators are warned. A largest group of two or more clocks contains at least one
 /// node, so never all nodes go out of service.
 package enum NodeClocks {
-  /// The result of comparing a node's clock with the others.
+  /// The result of comparing this node's clock with the clocks of the other nodes and of the database server.
   package enum Verdict: Hashable, Sendable {
     /// The node's clock is in the largest group of agreeing clocks, and near the database's clock.
     case agrees
@@ -30,7 +30,7 @@ package enum NodeClocks {
 
   /// Compares this node's clock with those of the other nodes.
   ///
-  /// Each is given as how far it is ahead of the database's clock.
+  /// Each clock is given as the time by which it is ahead of the database's clock.
   static func standing(of own: Duration, among others: [Duration], after earlier: Verdict = .agrees) -> Verdict {
     let bound = earlier == .agrees ? bound : boundOfWrong
     let witnesses = [.zero, own] + others

@@ -141,7 +141,7 @@ extension ServiceCore {
   /// node that was suspended would also treat a refresh token as stolen that its client has since used at another node.
   /// Polls still get "not yet".
   func requireRecentChanges() throws(StoreError) {
-    if nodeChangeFeed.isLate { throw .unavailable(reason: "nothing is heard of other nodes") }
+    if nodeChangeFeed.isLate { throw .unavailable(reason: "this node cannot read the changes of the other nodes") }
   }
 }
 

@@ -81,11 +81,11 @@ package struct NodeStatusExchange: Sendable {
     case .disputed:
       core.log.warning(
         "clock-disputed", ("clock", "\(heard.clockAhead.aheadInWords) the database's"),
-        ("hint", "one of them is wrong: set the clock with timedatectl, here or on the database's server"))
+        ("hint", "one of the two clocks is wrong: set it with timedatectl, here or on the database server"))
     case .outvoted:
       core.log.warning(
         "clock-outvoted", ("clock", "\(heard.clockAhead.aheadInWords) the database's"),
-        ("hint", "most others agree on another time, so /readyz says 503: set this machine's clock, timedatectl"))
+        ("hint", "most nodes agree on another time, so this one serves no requests: set its clock with timedatectl"))
     }
   }
 }

@@ -132,7 +132,8 @@ extension OAuthError {
   /// It is 503, and never `invalid_grant`: clients discard their refresh token after `invalid_grant`, and disabling an
   /// account for a while must not cost it.
   static let paused = OAuthError(
-    .temporarilyUnavailable, "the operator has switched this off for now; the refresh token stays valid")
+    .temporarilyUnavailable,
+    "the operator has switched the account or provider off for now: retry later, the refresh token stays valid")
 }
 
 /// The access token of a request to a protected resource (RFC 6750, RFC 9449 §7).
@@ -159,7 +160,7 @@ struct TokenCredential: Sendable {
   static func mustBeAlone(in request: Request) throws(OAuthError) {
     let parameters = [try? request.queryParameters(), try? request.form()]
     guard parameters.allSatisfy({ $0?.values(of: "access_token").isEmpty ?? true }) else {
-      throw OAuthError(.invalidRequest, "the access token is there twice: send it in the header Authorization alone")
+      throw OAuthError(.invalidRequest, "the access token was sent twice: send it only in the header Authorization")
     }
   }
 
@@ -171,18 +172,18 @@ struct TokenCredential: Sendable {
     _ claims: AccessTokenClaims, _ request: Request, at address: String, _ core: ServiceCore
   ) throws(OAuthError) -> DPoPProof? {
     guard let thumbprint = claims.thumbprint else {
-      guard !isBound else { throw OAuthError(.invalidToken, "the token is bound to no key: send it as Bearer") }
+      guard !isBound else { throw OAuthError(.invalidToken, "the token is not bound to a key: send it as Bearer") }
       return nil
     }
     guard isBound else {
       throw OAuthError(
-        .invalidToken, "the token is bound to a key: send it as DPoP with a proof", asksForProof: true)
+        .invalidToken, "the token is bound to a key: send it as DPoP, with a proof", asksForProof: true)
     }
     guard let proof = try core.oauth.proofs.read(request, at: address, accessToken: token, core.clock) else {
       throw OAuthError(.invalidDPoPProof, "the token is bound to a key: send a proof in the header DPoP")
     }
     guard proof.thumbprint == thumbprint else {
-      throw OAuthError(.invalidToken, "the proof is of another key than the token's")
+      throw OAuthError(.invalidToken, "the proof was signed with another key than the one that the token is bound to")
     }
     return proof
   }

@@ -27,8 +27,8 @@ package struct AuthenticatedClient: Sendable {
   /// Whether this client may introspect an access token of `client`.
   ///
   /// A client may introspect its own tokens. Only clients that an operator created may introspect tokens of others. A
-  /// client that registered itself could otherwise find out which viewers are signed in where. That holds with a
-  /// software statement too, because every copy of the app contains it.
+  /// client that registered itself could otherwise find out which viewers are signed in where. A client that registered
+  /// with a software statement could do so too, because every copy of the app contains the statement.
   func mayAsk(about client: ClientID, of requestor: RequestorID) -> Bool {
     client == record.id || record.origin == .operator && requestor == record.requestor
   }
@@ -87,7 +87,7 @@ extension ServiceCore {
   private func checked(_ shown: ClientAuthentication) async throws -> AuthenticatedClient {
     if let mark = store.standingMark, let client = remembered(shown, asOf: mark) { return client }
     let unknown = OAuthError(
-      .invalidClient, "no client of this name and secret is known", asksForBasic: shown.isBasic)
+      .invalidClient, "there is no client with this id and secret", asksForBasic: shown.isBasic)
     // The same work is done and the same text sent for wrong credentials whether or not the client exists. An attacker
     // therefore cannot find out which clients exist.
     switch shown {

@@ -44,7 +44,7 @@ struct CodeRedemption: Sendable {
     try CodeChallenge.check(asked.challenge.flatMap { CodeChallenge(kept: $0) }, verifier)
     let proof = try core.proof(call)
     guard asked.thumbprint == nil || asked.thumbprint == proof?.thumbprint else {
-      throw OAuthError(.invalidGrant, "the code was asked for with a key: send a proof of the same key")
+      throw OAuthError(.invalidGrant, "the code was requested with a DPoP proof: send a proof of the same key")
     }
     guard let viewer = known.flow.state.approval?.viewer else { throw OAuthError.unknownCode }
     if let proof { try core.oauth.proofs.take(proof, of: .signedIn(viewer), core.clock) }
@@ -57,7 +57,7 @@ struct CodeRedemption: Sendable {
     // code.
     let scope = try Scope(asked.scope).limited(to: client.metadata.scope)
     guard !scope.isEmpty else {
-      throw OAuthError(.invalidScope, "this client may have none of these scopes any more")
+      throw OAuthError(.invalidScope, "this client is no longer allowed any of these scopes")
     }
     return try await keep(signIn, scope, client, proof?.thumbprint, known.known.record)
   }
@@ -69,7 +69,7 @@ struct CodeRedemption: Sendable {
   /// when the integration is enabled.
   private func notNow(_ record: RegistrationRecord, _ pause: AuthenticationRefusal) -> OAuthError {
     guard core.clock.now < record.flow.expires else { return OAuthError.ended(.expired) }
-    if pause == .accountDisabled { return OAuthError(.accessDenied, "the account that approved this is disabled") }
+    if pause == .accountDisabled { return OAuthError(.accessDenied, "the account that approved the code is disabled") }
     return core.notYet(record.id, of: record.deviceHash, at: record.requestor)
   }
 
@@ -94,7 +94,7 @@ struct CodeRedemption: Sendable {
   ) throws(OAuthError) -> [UInt8] {
     guard kept.client == client.record.id, kept.generation == 0, kept.thumbprint == thumbprint,
       now.since(kept.rotated) <= RefreshFamily(kept).grace, let again = TokenPairs.again(kept, at: now)
-    else { throw OAuthError(.invalidGrant, "the code was used: it counts once") }
+    else { throw OAuthError(.invalidGrant, "the code was used before: a code works once") }
     return again.bytes()
   }
 
@@ -111,7 +111,8 @@ struct CodeRedemption: Sendable {
     } catch {
       switch error {
       case .notInForce(let refusal) where refusal.isPause: return .failure(refusal)
-      case .notInForce: throw OAuthError(.accessDenied, "the account that said yes does not count any more")
+      case .notInForce:
+        throw OAuthError(.accessDenied, "the account that approved the code was removed or is no longer valid")
       case .notFound: throw OAuthError.unknownCode
       default: throw error
       }

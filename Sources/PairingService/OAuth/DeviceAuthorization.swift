@@ -62,10 +62,10 @@ struct DeviceAuthorization: Sendable {
     let proof = try core.proof(call)
     guard let requestor = core.provisioning.now.requestor(client.record.requestor),
       let rowKey = core.provisioning.now.rowKey(of: requestor.id)
-    else { throw OAuthError(.unauthorizedClient, "the client's requestor is not there any more") }
+    else { throw OAuthError(.unauthorizedClient, "the requestor of this client was removed") }
     guard !requestor.numberMatching else {
       throw OAuthError(
-        .unauthorizedClient, "the client's requestor asks for a number on the screen, which OAuth cannot carry")
+        .unauthorizedClient, "the requestor of this client uses number matching, which OAuth clients do not support")
     }
     try core.limits.take(.code, from: call.request.clientAddress, at: requestor.id)
     let asker = DPoPReplay.Owner.asker(SourceKey(call.request.clientAddress))

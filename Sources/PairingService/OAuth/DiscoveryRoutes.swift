@@ -33,7 +33,8 @@ struct DiscoveryRoutes: Sendable {
       routes.on(method, "/oauth" + ServerMetadata.Endpoint.authorization.rawValue) { _, _ in
         .now(
           OAuthFrame.refusal(
-            OAuthError(.unsupportedResponseType, "there is no such way here: use the device grant")))
+            OAuthError(
+              .unsupportedResponseType, "this server has no authorization endpoint: use the device grant (RFC 8628)")))
       }
     }
   }

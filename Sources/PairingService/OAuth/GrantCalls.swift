@@ -34,16 +34,16 @@ struct GrantCalls: Sendable {
   }
 
   private func call(_ request: Request, _ words: V1Words) async throws -> V1Call {
-    let refused = OAuthError(.invalidToken, "the access token does not count: fetch a new one")
+    let refused = OAuthError(.invalidToken, "the access token is not valid or has expired: get a new one")
     guard let shown = try TokenCredential(request), let claims = core.claims(ofAccessToken: shown.token),
       // A token for another API is not accepted here, even from its own client.
       claims.audience.utf8.elementsEqual(core.options.publicURL.utf8)
     else { throw refused }
     guard words.takesGrants else {
-      throw OAuthError(.invalidRequest, "no access token of OAuth is taken here: call as protocol V1 says")
+      throw OAuthError(.invalidRequest, "this call accepts no OAuth access token: sign it as protocol.md describes")
     }
     guard claims.scope.contains(.entitlements) else {
-      throw OAuthError(.insufficientScope, "the access token was not given for this call")
+      throw OAuthError(.insufficientScope, "the access token does not have the scope for this call")
     }
     let address = core.options.publicURL + String(decoding: request.path, as: UTF8.self)
     let proof = try shown.check(claims, request, at: address, core)
@@ -55,7 +55,7 @@ struct GrantCalls: Sendable {
     let device = CallDevice(id: signIn.device, hash: signIn.deviceHash)
     if let named = try words.device(core.hasher), named.hash != device.hash {
       throw CallError(
-        .badRequest, details: "the device is not the one that the access token is for", code: .invalidDeviceID)
+        .badRequest, details: "the access token belongs to another device", code: .invalidDeviceID)
     }
     try core.admit(standing.signIn.record, with: proof)
     let caller = Caller.grant(requestor.id, standing.client.id, standing.grant.id)

@@ -31,7 +31,7 @@ struct IntrospectionEndpoint: Sendable {
     return OAuthFrame(core).later(call.request) {
       let client = try await core.client(shown, call.request)
       guard client.metadata.method != .none else {
-        throw OAuthError(.invalidClient, "only a client with a secret or a key may ask about tokens")
+        throw OAuthError(.invalidClient, "only a client with a secret or a key may introspect tokens")
       }
       return OAuthFrame.response(.ok, body: try await worth(try token(call), client))
     }
@@ -92,9 +92,10 @@ struct IntrospectionEndpoint: Sendable {
     // A paused grant can be ended as well, so it is looked up here too.
     if let id, let grant = try await core.kept(id, at: core.clock.now) {
       guard grant.client == client.record.id else {
-        throw OAuthError(.invalidGrant, "the token is another client's")
+        throw OAuthError(.invalidGrant, "the token belongs to another client")
       }
-      let line = core.audit.entry(.service, "grant.end", id.text, detail: "by its client \(client.record.name.quoted)")
+      let line = core.audit.entry(
+        .service, "grant.end", id.text, detail: "the client \(client.record.name.quoted) ended its own grant")
       try await core.signInTransitions.endGrants(GrantFilter(id: id), audit: line)
     }
     var response = Response(.ok)

@@ -80,7 +80,7 @@ struct OAuthFrame: Sendable {
     do throws(RequestTextError) {
       form = try request.form()
     } catch {
-      throw OAuthError(.invalidRequest, "the body is no form: send application/x-www-form-urlencoded in UTF-8")
+      throw OAuthError(.invalidRequest, "the body is not a form: send application/x-www-form-urlencoded in UTF-8")
     }
     let header = try request.authorization()
     return OAuthCall(
@@ -187,10 +187,12 @@ struct OAuthFrame: Sendable {
   static func refusal(_ status: Status, to request: Request? = nil) -> Response {
     let (code, sentence): (OAuthError.Code, String) =
       switch status {
-      case .methodNotAllowed: (.invalidRequest, "this address takes no such method: see the header Allow")
-      case .notFound: (.invalidRequest, "nothing is at this address: see the documents for where everything is")
+      case .methodNotAllowed:
+        (.invalidRequest, "this address does not accept the HTTP method: the header Allow lists the accepted methods")
+      case .notFound:
+        (.invalidRequest, "there is no endpoint at this address: the discovery document lists the endpoints")
       case .contentTooLarge: (.invalidRequest, "the request is too long")
-      case .serviceUnavailable: (.temporarilyUnavailable, "ask again in a moment")
+      case .serviceUnavailable: (.temporarilyUnavailable, "the service is busy: send the request again in a moment")
       default: (.invalidRequest, "the request cannot be read")
       }
     let response = response(status, ["error": .string(code.rawValue), "error_description": .string(sentence)])
@@ -214,7 +216,7 @@ extension Request {
     do throws(RequestTextError) {
       return try singleHeader(.authorization)
     } catch {
-      throw OAuthError(.invalidRequest, "the header Authorization is there more than once: send it once")
+      throw OAuthError(.invalidRequest, "the header Authorization was sent more than once: send it once")
     }
   }
 }

@@ -14,7 +14,7 @@ struct Refreshing: Sendable {
     pairs = TokenPairs(core)
   }
 
-  private static let refused = OAuthError(.invalidGrant, "this refresh token does not count: pair again")
+  private static let refused = OAuthError(.invalidGrant, "the refresh token is not valid any more: sign in again")
 
   /// Exchanges a refresh token, and returns the body of the response with the next tokens.
   func next(_ text: String, scope: String?, _ call: OAuthCall, _ client: AuthenticatedClient) async throws -> [UInt8] {
@@ -53,8 +53,8 @@ struct Refreshing: Sendable {
 
   /// Restarts the idle time of a grant, because its client tried to refresh during a pause.
   ///
-  /// It has no effect on which tokens may be repeated. It is written at most once a day, so that a client that tries
-  /// all the time causes few writes.
+  /// The restart does not change which token responses may be repeated. It is written at most once a day, so that a
+  /// client that tries all the time causes few writes.
   private func prolong(_ grant: GrantRecord, at now: Instant) async throws {
     let idle = now.since(grant.rotated) + RefreshFamily.idle
     guard !isInDoubt, idle >= grant.idle + .seconds(86_400) else { return }
@@ -73,7 +73,9 @@ struct Refreshing: Sendable {
   ) async throws -> [UInt8] {
     // The next tokens get no more than the client's present scope.
     let scope = try Scope(standing.grant.scope).narrowed(to: wanted).limited(to: client.metadata.scope)
-    guard !scope.isEmpty else { throw OAuthError(.invalidScope, "this client may have none of these any more") }
+    guard !scope.isEmpty else {
+      throw OAuthError(.invalidScope, "this client is no longer allowed any of the scopes of its grant")
+    }
     let answer = try await pairs.make(
       TokenPairs.Wanted(
         grant: standing.grant.id, generation: shown + 1, scope: scope, thumbprint: standing.grant.thumbprint,
@@ -120,7 +122,7 @@ struct Refreshing: Sendable {
     guard !given.isSubset(of: allowed) else { return answer.bytes() }
     let scope = allowed.limited(to: client.metadata.scope)
     guard case .stands(let standing) = state, !scope.isEmpty else {
-      throw OAuthError(.invalidScope, "the answer that got lost was for another scope: ask for that one")
+      throw OAuthError(.invalidScope, "the lost response was for another scope: repeat the request with that scope")
     }
     // The response repeats the refresh token; only the access token is new.
     return try await pairs.make(

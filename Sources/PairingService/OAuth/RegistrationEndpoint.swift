@@ -85,12 +85,16 @@ struct RegistrationEndpoint: Sendable {
       let said = (try? UnverifiedJWS(text))?.unverifiedClaims
     else {
       throw core.countedRefusal(
-        OAuthError(.invalidSoftwareStatement, "the statement was not made by this service, or is damaged"), request)
+        OAuthError(.invalidSoftwareStatement, "the software statement was not issued by this service, or is damaged"),
+        request)
     }
     guard let application = core.provisioning.now.records.applications[claims.application],
       application.requestor == claims.requestor, !application.isRevoked,
       let requestor = core.provisioning.now.requestor(claims.requestor), requestor.registration != .closed
-    else { throw OAuthError(.unapprovedSoftwareStatement, "the statement's application may register no clients") }
+    else {
+      throw OAuthError(
+        .unapprovedSoftwareStatement, "the application of the software statement may not register clients")
+    }
     var taken: JSONObject = [:]
     for name in ["client_name", "software_id"] { taken[name] = said[name] }
     return Shown(application: claims.application, requestor: claims.requestor, claims: taken)
@@ -109,7 +113,7 @@ struct RegistrationEndpoint: Sendable {
     guard open.count == 1, let one = open.first else {
       throw OAuthError(
         .unapprovedSoftwareStatement,
-        "programs register here with a software statement or a token: ask the operator of the service")
+        "programs register here with a software statement or a registration token: ask the service's operator")
     }
     return .nothing(one.id)
   }
@@ -124,7 +128,7 @@ struct RegistrationEndpoint: Sendable {
   }
 
   private static let wrongToken = OAuthError(
-    .invalidToken, "the token allows no registration: ask the operator of the service for another")
+    .invalidToken, "the token does not allow a registration: ask the service's operator for a new one")
 
   private func register(
     _ record: OAuthClientRecord, with invitation: ClientInvitationRecord, audit line: AuditEntry
@@ -147,7 +151,7 @@ struct RegistrationEndpoint: Sendable {
       case .tooManyClients:
         throw OAuthError(
           .temporarilyUnavailable, "too many programs registered themselves in the last hour: try again later")
-      case .notFound: throw OAuthError(.unapprovedSoftwareStatement, "the statement does not count any more")
+      case .notFound: throw OAuthError(.unapprovedSoftwareStatement, "the software statement was revoked")
       default: throw error
       }
     }
@@ -167,13 +171,16 @@ struct RegistrationEndpoint: Sendable {
     let client = try await own(request, id)
     let members = try Self.body(request)
     guard members["client_id"]?.string == id else {
-      throw OAuthError(.invalidRequest, "client_id must be the one of the address")
+      throw OAuthError(.invalidRequest, "client_id must be the client id in the address")
     }
     let ours = [
       "registration_access_token", "registration_client_uri", "client_secret_expires_at", "client_id_issued_at",
     ]
     guard !ours.contains(where: { members[$0] != nil }) else {
-      throw OAuthError(.invalidRequest, "leave out what only the service says: the registration's token and times")
+      throw OAuthError(
+        .invalidRequest,
+        "remove the members that only the service sets: registration_access_token, registration_client_uri and the times"
+      )
     }
     if let secret = members["client_secret"] {
       guard let text = secret.string, core.hasher.isToken(text, client.record.secret) else {
@@ -190,7 +197,8 @@ struct RegistrationEndpoint: Sendable {
     }
     let metadata = try ClientMetadata(reading: members, statement: claims)
     guard metadata.method.hasSecret == client.metadata.method.hasSecret else {
-      throw OAuthError(.invalidClientMetadata, "a client with a secret stays one, and one without, too: register anew")
+      throw OAuthError(
+        .invalidClientMetadata, "a client cannot change between having a secret and having none: register a new client")
     }
     var next = client.record
     next.name = metadata.name ?? id
@@ -198,8 +206,8 @@ struct RegistrationEndpoint: Sendable {
     if next != client.record {
       try core.limits.takeChange(of: next.id, at: next.requestor)
       let line = core.audit.strangerEntry(
-        .service, "client.set", id, detail: "by itself: \(next.name.quoted)", at: next.requestor,
-        from: request.clientAddress)
+        .service, "client.set", id, detail: "the client \(next.name.quoted) changed its own registration",
+        at: next.requestor, from: request.clientAddress)
       try await put(next, over: client.record, audit: line)
     }
     return OAuthFrame.response(.ok, document(next, metadata, token: nil))
@@ -208,8 +216,8 @@ struct RegistrationEndpoint: Sendable {
   private func remove(_ request: Request, _ id: String) async throws -> Response {
     let client = try await own(request, id)
     let line = core.audit.strangerEntry(
-      .service, "client.remove", id, detail: "by itself: \(client.record.name.quoted)", at: client.record.requestor,
-      from: request.clientAddress)
+      .service, "client.remove", id, detail: "the client \(client.record.name.quoted) deleted its own registration",
+      at: client.record.requestor, from: request.clientAddress)
     _ = try await core.signInTransitions.removeClient(client.record.id, audit: line)
     var response = Response(.noContent)
     response.addHeader(.cacheControl, "no-store")
@@ -227,7 +235,7 @@ struct RegistrationEndpoint: Sendable {
       let record, let client = AuthenticatedClient(record)
     else {
       throw core.countedRefusal(
-        OAuthError(.invalidToken, "no registration of this address and token is known"), request)
+        OAuthError(.invalidToken, "there is no registration with this address and token"), request)
     }
     return client
   }
@@ -247,7 +255,7 @@ struct RegistrationEndpoint: Sendable {
     guard request.contentType?.matches(.json) == true,
       let value = try? JSONValue(reading: request.body, limits: JSONLimits(depth: 8, bytes: 65_536)),
       let object = value.object
-    else { throw OAuthError(.invalidClientMetadata, "the body is no JSON object: send application/json") }
+    else { throw OAuthError(.invalidClientMetadata, "the body is not a JSON object: send application/json") }
     return object
   }
 }

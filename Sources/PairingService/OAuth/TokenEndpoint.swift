@@ -163,15 +163,15 @@ extension AskedByClient {
 }
 
 extension OAuthError {
-  static let pending = OAuthError(.authorizationPending, "the viewer has not answered on the phone yet: ask again")
-  static let slowDown = OAuthError(.slowDown, "too early: wait five seconds between two questions")
-  static let unknownCode = OAuthError(.invalidGrant, "no code of this client is known: ask for a new one")
+  static let pending = OAuthError(.authorizationPending, "the viewer has not decided on the phone yet: poll again")
+  static let slowDown = OAuthError(.slowDown, "the client polls too often: wait five seconds between two requests")
+  static let unknownCode = OAuthError(.invalidGrant, "this client has no such code: request a new one")
 
   /// The error for a device code that has ended.
   ///
   /// A withdrawn code is reported like an expired one.
   static func ended(_ answer: DeviceAnswer) -> OAuthError {
-    if case .denied = answer { return OAuthError(.accessDenied, "the viewer said no on the phone") }
-    return OAuthError(.expiredToken, "the code is over: ask for a new one")
+    if case .denied = answer { return OAuthError(.accessDenied, "the viewer denied the request on the phone") }
+    return OAuthError(.expiredToken, "the code has expired or was withdrawn: request a new one")
   }
 }

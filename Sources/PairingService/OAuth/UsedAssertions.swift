@@ -52,7 +52,7 @@ package final class UsedAssertions: Sendable {
     if let made = assertion.made, made.second <= startedAt.second {
       throw OAuthError(
         .invalidClient,
-        "the assertion was made before this service was started: make one for each request, by a clock that is right")
+        "the assertion is from before the service started: make a new assertion for each request, and check your clock")
     }
     guard earlier[assertion.fingerprint] == nil else { throw Self.usedBefore }
     let verdict =
@@ -60,13 +60,14 @@ package final class UsedAssertions: Sendable {
       ? strangers.withLock { $0.take(assertion, of: client, at: now) }
       : used.withLock { $0.take(assertion, of: client, at: now) }
     guard let isFresh = verdict else {
-      throw OAuthError(.temporarilyUnavailable, "too many assertions at once: try again in a minute")
+      throw OAuthError(
+        .temporarilyUnavailable, "the service received too many assertions at once: try again in a minute")
     }
     guard isFresh else { throw Self.usedBefore }
   }
 
   private static let usedBefore = OAuthError(
-    .invalidClient, "the assertion was used before: make one for each request")
+    .invalidClient, "the assertion was used before: make a new assertion for each request")
 
   /// The used assertions as text, which ``init(startingAt:keptAs:capacity:strangers:)`` reads.
   ///
@@ -96,12 +97,13 @@ package final class UsedAssertions: Sendable {
       let outlives: Bool
     }
 
-    /// One eighth of the places is for assertions that must be stored, so that a client that creates many causes
-    /// limited writes.
+    /// Assertions that must be stored may use one eighth of the places.
+    ///
+    /// So a client that creates many of them causes a limited number of writes.
     static let written = 8
 
     let most: Int
-    /// The number of taken places from which on each client has only its share.
+    /// When this many places are taken, each client may use only its share.
     let sharedFrom: Int
     /// The share of one client: a sixteenth of the places.
     ///

@@ -24,7 +24,9 @@ package final class UsedProofs: Sendable {
 
   package var count: Int { replay.withLock { $0.count } }
 
-  /// The DPoP nonce to send to clients, which they must put into their next proof.
+  /// The DPoP nonce that the service sends to clients now.
+  ///
+  /// A client puts this nonce into its next proof.
   package func nonce(_ clock: ServiceClock) -> String {
     shared.withLock { $0?.current(at: clock.now) } ?? nonces.current(at: clock.uptime)
   }
@@ -39,10 +41,12 @@ package final class UsedProofs: Sendable {
     do throws(RequestTextError) {
       text = try request.singleHeader(Self.header)
     } catch {
-      throw OAuthError(.invalidDPoPProof, "the header DPoP is there more than once: send it once")
+      throw OAuthError(.invalidDPoPProof, "the header DPoP was sent more than once: send it once")
     }
     guard let text else { return nil }
-    guard let target = ProofTarget(address) else { throw OAuthError(.invalidDPoPProof, "no proof counts here") }
+    guard let target = ProofTarget(address) else {
+      throw OAuthError(.invalidDPoPProof, "this request accepts no DPoP proof")
+    }
     let proof = try DPoPProof(
       text, for: .init(method: request.method.token, target: target, accessToken: accessToken))
     if let nonce = proof.nonce, shared.withLock({ $0?.isValid(nonce, at: clock.now) ?? false }) { return proof }
@@ -75,8 +79,9 @@ package final class UsedProofs: Sendable {
   private func allow(_ verdict: DPoPReplay.Verdict) throws(OAuthError) {
     switch verdict {
     case .fresh: return
-    case .used: throw OAuthError(.invalidDPoPProof, "the proof was used before: make one for each request")
-    case .full: throw OAuthError(.temporarilyUnavailable, "too many proofs at once: try again in a minute")
+    case .used: throw OAuthError(.invalidDPoPProof, "the proof was used before: make a new proof for each request")
+    case .full:
+      throw OAuthError(.temporarilyUnavailable, "the service received too many proofs at once: try again in a minute")
     }
   }
 }

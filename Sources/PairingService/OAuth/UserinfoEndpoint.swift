@@ -41,7 +41,7 @@ struct UserinfoEndpoint: Sendable {
   }
 
   private func claims(_ request: Request) async throws -> JSONObject {
-    let refused = OAuthError(.invalidToken, "the access token does not count: fetch a new one")
+    let refused = OAuthError(.invalidToken, "the access token is not valid or has expired: get a new one")
     guard let shown = try TokenCredential(request) else {
       throw OAuthError(.invalidToken, "send an access token in the header Authorization")
     }
@@ -54,7 +54,7 @@ struct UserinfoEndpoint: Sendable {
     guard let standing = try await core.standing(claims) else { throw refused }
     try core.admit(standing.signIn.record, with: proof)
     guard claims.scope.contains(.openid) else {
-      throw OAuthError(.insufficientScope, "the access token was not given for openid")
+      throw OAuthError(.insufficientScope, "the access token does not have the scope openid")
     }
     let signIn = standing.signIn
     var object: JSONObject = ["sub": .string(claims.subject)]

@@ -59,7 +59,7 @@ extension Phone {
         core.provisioning.now.choice(provider, of: requestor.id) != nil
       else {
         throw CallError(
-          .badRequest, details: "the provider does not work with this requestor",
+          .badRequest, details: "the requestor has no active integration with this provider",
           code: .unknownIntegration)
       }
       guard let code = try? RegistrationCode(typed: try parameters.required(Field.regcode)) else {

@@ -126,8 +126,8 @@ extension Phone {
   private func takeNumber(_ call: inout PhoneCall) async throws -> PhoneAnswer {
     let opened = try decidable(call)
     guard opened.record.flow.match != nil else { return .redirect(opened.path(.approve)) }
-    // Only a two-digit number counts as the viewer's single try. A single digit or a letter is a typing mistake, and
-    // the viewer may try again.
+    // Only a two-digit number uses up the viewer's single try. A single digit or a letter is a typing mistake, and the
+    // viewer may try again.
     guard let picked = NumberMatch.typed(call.field("number")) else {
       return .redirect(opened.path(.number).query("again", "1"))
     }

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import RegentPairing
 internal import PairingStore
 
-/// A code that this browser has opened, with its stored registration.
+/// A code whose page this browser has opened, with the stored registration of the code.
 struct OpenedCode: Sendable {
   let code: RegistrationCode
   let record: RegistrationRecord

@@ -108,8 +108,8 @@ extension Phone {
 
   /// The name of a screen for the list.
   ///
-  /// An app that is signed in through a box is named as the box reports it, because the device name that the app sends
-  /// is only the box's name again.
+  /// An app that the box's account signed in has the name that the box reported. The device name that such an app sends
+  /// is only the box's name.
   private func name(_ record: AuthenticationRecord, _ chosen: String?) -> ForeignText {
     ForeignText(
       firstSeen: chosen, record.authentication.parent?.app ?? "", record.about.name ?? "",

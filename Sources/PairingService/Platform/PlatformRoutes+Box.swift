@@ -152,7 +152,10 @@ extension V1Call {
   fileprivate func boxDevice() throws(CallError) -> CallDevice {
     guard requestor.isPlatform else {
       throw CallError(
-        .forbidden, details: "the requestor is no box maker's: regentctl requestor set \(requestor.id) --platform on")
+        .forbidden,
+        details:
+          "the requestor is not a box maker: the operator can run regentctl requestor set \(requestor.id) --platform on"
+      )
     }
     return try device()
   }
@@ -178,7 +181,9 @@ extension ServiceCore {
   fileprivate func boxSignIn(_ call: V1Call, _ device: CallDevice) async throws -> ValidSignIn {
     let viewer = try await signedIn(call, device, for: .toRead)
     guard viewer.authentication.source == .regular, viewer.authentication.viewer.account != nil else {
-      throw CallError(.forbidden, details: "a pass and a provider that is out of order sign no box in")
+      throw CallError(
+        .forbidden,
+        details: "a box needs a regular sign-in: a temporary pass or a provider that is out of order does not suffice")
     }
     return viewer.signIn
   }

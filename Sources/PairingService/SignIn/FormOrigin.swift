@@ -11,7 +11,8 @@ struct FormOrigin: Sendable {
 
   init(publicURL: String) { ours = (try? AbsoluteURL(parsing: publicURL))?.origin }
 
-  /// Whether no header of the request names another site as the origin of the form.
+  /// Whether the form may come from a page of this service: false if a header of the request names another site as its
+  /// origin.
   func accepts(_ request: Request) -> Bool {
     let sites = request.headers(Self.fetchSite)
     guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else { return false }

@@ -18,7 +18,9 @@ final class PasswordForms: Sendable {
 
   private struct PasswordFormsState {
     var forms: [ProviderID: Set<PasswordForm>] = [:]
-    /// The number of imports in progress, whose passwords may not be in the store yet.
+    /// The number of account imports in progress.
+    ///
+    /// The store may not have their passwords yet.
     var underWay = 0
     var begun = 0
   }

@@ -164,7 +164,7 @@ final class SignInCheck: Sendable {
       }
       core.metrics.count(.signInsFailed)
       // The name is not logged if it is unknown, because it may be a password typed into the wrong field. Each name
-      // still gets an audit entry, because a missing write could be measured.
+      // still causes one audit entry: an attacker who measures the service's writes must not see which names exist.
       core.audit.note(
         .service, "session.start", account.map { "\(provider)/\($0.name)" } ?? provider.text,
         .refused, detail: Self.reason(account, stored) + Self.origin(address),
@@ -249,8 +249,8 @@ final class SignInCheck: Sendable {
       case .source(let source): source.text
       }
     core.audit.note(
-      .service, "session.throttle", text, .refused, detail: "too many failures\(Self.origin(address))", once: true,
-      from: address)
+      .service, "session.throttle", text, .refused, detail: "too many wrong passwords\(Self.origin(address))",
+      once: true, from: address)
   }
 
   /// Registers a password check as in progress for each account and address, and returns how many others were in

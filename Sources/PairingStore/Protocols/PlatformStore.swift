@@ -22,8 +22,8 @@ public protocol PlatformStore: Sendable {
   /// integration is enabled, allows single sign-on and is not in degradation. The provider supports single sign-on, and
   /// the account is valid.
   ///
-  /// The new sign-in depends on the box's and does not outlive it. If the device has a valid regular sign-in, that one
-  /// is left unchanged and returned.
+  /// The new sign-in depends on the box's sign-in and does not outlive it. If the device has a valid regular sign-in,
+  /// that one is left unchanged and returned.
   /// - Throws: `exchange`, `notInForce`, `notFound`.
   func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn
 

@@ -45,9 +45,9 @@ public struct PlatformPermissionRecord: Hashable, Sendable {
   /// The time of the viewer's decision by the service's clock; ``neverDecided`` for an app that has only asked.
   public var decided: Instant
 
-  /// The time of a record without a decision.
+  /// The time that a record has while the viewer has not decided.
   ///
-  /// It is before every decision, so that an app's question never replaces one.
+  /// This time is before every decision, so that a record about an app's question never replaces a decision.
   public static let neverDecided = Instant(milliseconds: 0)
 
   public init(device: DeviceHash, app: String, requestor: RequestorID, isGranted: Bool?, decided: Instant) {

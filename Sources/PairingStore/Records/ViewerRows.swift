@@ -4,7 +4,7 @@ public import RegentPairing
 public struct ViewerRows: Hashable, Sendable {
   /// Failed sign-ins that were counted under the viewer's name.
   public struct Failures: Hashable, Sendable {
-    /// The network of the attempts; nil for the count of all networks.
+    /// The network from which the sign-ins were tried; nil if this is the count of all networks together.
     public let source: String?
     public let failures: LoginFailures
 

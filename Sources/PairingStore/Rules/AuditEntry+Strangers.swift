@@ -18,7 +18,8 @@ extension AuditEntry {
     switch (actor, outcome) {
     case (.device, _): Self.ofDevices.contains(action)
     case (.service, .refused) where action == "box.enrol": true
-    // The subject of a failed sign-in for an unknown account names only the provider and so contains no slash.
+    // The line about a failed sign-in with an unknown account has only the provider as its subject. So that subject
+    // contains no slash.
     case (.service, .refused) where action == "session.start": !subject.utf8.contains(UInt8(ascii: "/"))
     case (.service, _): Self.ofService.contains(action)
     case (.operator, _), (.viewer, _): false

@@ -123,7 +123,7 @@ extension KeyPair {
   /// A pair without this prefix is shared by all copies of an app.
   public static let boxPrefix = "box-"
 
-  /// Whether an operator has replaced the earlier pair by this one.
+  /// Whether an operator has replaced the earlier pair by this pair.
   ///
   /// The earlier pair is then retired or revoked.
   ///

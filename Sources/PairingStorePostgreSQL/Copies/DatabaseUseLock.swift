@@ -63,7 +63,7 @@ enum DatabaseUseLock {
           if let error = refusal(others) { throw error }
           return
         }
-        // The other holder released the lock between the two queries.
+        // No holder was found: the other session released the lock between the two queries. Try again.
         CopyConnection.pause()
       }
     } catch {

@@ -94,8 +94,8 @@ final class NodeAnnouncer: @unchecked Sendable {
     if !isResting { orders.wakeOne() }
   }
 
-  /// Records that no other node was heard, so that this one counts as alone until `moment`; zero records that one was
-  /// heard.
+  /// Records that no other node was heard, so that this node counts as alone until `moment`; zero records that another
+  /// node was heard.
   func noteAlone(until moment: UInt64) {
     aloneUntil.withLock { $0 = moment }
     if moment == 0, orders.withLock({ !$0.kept.isEmpty }) { ring(.news) }
@@ -112,7 +112,7 @@ final class NodeAnnouncer: @unchecked Sendable {
   /// that starts sends a notification, which makes this node send the kept nonces.
   func share(_ words: PendingBroadcasts) {
     if words.guesses.isEmpty, isAlone, keep(words.nonces) {
-      // Another node may have started just before the nonces were kept, so it must be told now.
+      // Another node may have started just before these nonces were kept. Notify it now.
       if !isAlone { ring(.news) }
       return words.completion(.success(()))
     }
@@ -161,9 +161,9 @@ final class NodeAnnouncer: @unchecked Sendable {
     link.close()
   }
 
-  /// Waits for the next things to send.
+  /// Waits until there is something to send, and returns it.
   ///
-  /// Returns an empty value when a heartbeat is due, and nil when the announcer is closed.
+  /// Returns an empty value when only a heartbeat is due, and nil when the announcer is closed.
   private func next() -> Orders? {
     let told = orders.wait(until: nextBeat) { orders -> Orders?? in
       orders.isResting = false

@@ -47,8 +47,8 @@ extension Schema {
     "CREATE UNLOGGED TABLE live_code_count (requestor TEXT COLLATE \"C\" PRIMARY KEY, most BIGINT NOT NULL)",
     // Wrong guesses of secrets are shared in the same rows as nonces.
     "ALTER TABLE nonce ADD COLUMN guesses TEXT NOT NULL DEFAULT ''",
-    // For a node that does not know a device's code. It searches codes in every state, and would scan all rows without
-    // this index.
+    // A node that does not have a device's code in memory searches the codes of the device in every state. Without this
+    // index it would scan all rows.
     "CREATE INDEX registration_device ON registration (device_hash, requestor)",
   ]
 

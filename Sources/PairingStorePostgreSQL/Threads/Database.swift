@@ -4,8 +4,8 @@ import RegentPlatform
 
 /// The threads of the PostgreSQL store.
 ///
-/// One writes, several read, and two exchange messages with other nodes, each with a connection of its own. Another one
-/// looks for a new primary server, and one enforces time limits.
+/// One writes, several read, and two exchange messages with other nodes, each with a connection of its own. A further
+/// thread looks for a new primary server, and another enforces time limits.
 final class Database: Sendable {
   let health: Health
   private let writes = Monitor(Queue<Request>())

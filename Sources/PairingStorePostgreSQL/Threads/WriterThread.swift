@@ -133,11 +133,11 @@ final class WriterThread: @unchecked Sendable {
       link.note(transaction.failure)
       if let failure = transaction.failure { health.noteRollback(failure) }
       // The failure came before the COMMIT, so nothing was written. Each request could now run alone. But if the
-      // connection is lost, each would only wait as long as this one did.
+      // connection is lost, each would only wait as long as this transaction did.
       return link.isOpen ? .again(failure) : .away(failure)
     }
-    // A request may have been refused because of rows that this transaction read or wrote. These rows are certain only
-    // after the COMMIT, so refusals are sent after it, as answers are.
+    // The transaction may have refused a request because of rows that it read or wrote. These rows are certain only
+    // after the COMMIT. So refusals are sent after the COMMIT, like successful results.
     func settle() {
       var isTold = true
       for (request, deliver) in answers where !request.release(deliver) { isTold = false }

@@ -59,7 +59,7 @@ struct Answers {
   private var sent: [Sent] = []
   /// The statements to send.
   ///
-  /// They combine the queries, each of which is in one statement, once.
+  /// Each of the queries is a part of exactly one of these statements.
   var statements: [SQL] { sent.map(\.asking.sql) }
 
   init(to questions: [Question]) { ask(questions) }

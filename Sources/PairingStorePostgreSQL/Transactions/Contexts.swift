@@ -143,7 +143,7 @@ package final class WriteContext: Querying {
       "WITH changed AS (\(part: sql) RETURNING 1) SELECT 1 / count(*) FROM changed", touching: rows)
   }
 
-  /// Inserts a row, after deleting a row with the same key.
+  /// Inserts a row, and deletes a row with the same key before that.
   func insert(_ insert: SQL, inPlaceOf delete: @autoclosure () -> SQL, touching row: TouchedRow) throws {
     // The row cannot be deleted after a failed INSERT, because a failed statement aborts the transaction. In a shared
     // transaction the row is inserted without deleting first, because a conflict is rare. After a conflict each request

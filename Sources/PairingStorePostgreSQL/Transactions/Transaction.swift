@@ -43,7 +43,7 @@ final class Transaction {
   /// The upper bound of pending codes from the cluster's row; nil when they must be counted.
   var liveCodes: Int? { didSet { isLiveCodesChanged = true } }
   private var isLiveCodesChanged = false
-  /// The transaction's changes to the upper bounds of single requestors' pending codes.
+  /// How this transaction changes the stored upper bounds of the numbers of pending codes, for each requestor.
   var ownLiveCodes = OwnLiveCodes()
   /// The changes that other nodes must read again.
   private var changes: [StoreChange] = []
@@ -187,7 +187,7 @@ final class Transaction {
     auditHead = nil
     changes.removeSubrange(changesBefore...)
     if hasSavepoint, mark == 0 {
-      // The savepoint was sent, so all unsent statements belong to the present request.
+      // The savepoint of the present request was already sent, so all unsent statements belong to this request.
       pending = [Pending(sql: "ROLLBACK TO SAVEPOINT request"), Pending(sql: "RELEASE SAVEPOINT request")]
     } else {
       pending.removeSubrange(mark...)

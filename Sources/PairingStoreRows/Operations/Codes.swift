@@ -119,7 +119,7 @@ extension RowStore {
       }
       // The event fails if the code was approved before.
       let step = try rows.step(event, of: stored.record, at: now)
-      // Stays nil after a wrong number: the code is then denied, and no authentication is made.
+      // Nil if the viewer typed a wrong number: the code is then denied, and no authentication is made.
       var authentication: AuthenticationRecord?
       if let approval = step.flow.state.approval {
         guard try rows.authentication(context, approval.authentication) == nil else {

@@ -25,7 +25,7 @@ struct DroppedLines {
     (self.first, self.count, self.before, self.after) = (first, count, before, after)
   }
 
-  /// Parses an audit line as a summary of dropped lines; nil for other lines.
+  /// Parses an audit line that summarizes dropped lines; nil for other lines.
   init?(_ number: Int64, _ action: String, _ subject: String, _ detail: String) {
     guard action == Self.action else { return nil }
     let (numbers, words) = (subject.split(separator: " "), detail.split(separator: " "))

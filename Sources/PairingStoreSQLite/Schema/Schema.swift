@@ -13,7 +13,7 @@ enum Schema {
 
   /// The migrations.
   ///
-  /// New ones are appended; release 0.1.0 ends with the second.
+  /// A new migration is appended at the end. Release 0.1.0 has the first two.
   ///
   /// - Parameter keys: the keys with which a migration signs rows; see ``Resigning``.
   /// - Returns: the migrations, oldest first.

@@ -52,7 +52,7 @@ extension Connection {
     return PostgreSQLError(worst.kind, all, hint: worst.hint)
   }
 
-  /// The error that helps the operator most.
+  /// Of the errors of several servers, the one that helps the operator most.
   ///
   /// An error that one server reported says more than the failure to reach another server.
   private static func mostTelling(_ errors: [PostgreSQLError]) -> PostgreSQLError {

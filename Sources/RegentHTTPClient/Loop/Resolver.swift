@@ -84,9 +84,9 @@ final class Resolver {
     HostLookup.isLocalhost(place.host) || known[place]?.addresses.count == 1
   }
 
-  /// Stores, of the host's addresses, only the one that answered.
+  /// Keeps only the address that answered, of all addresses of the host.
   ///
-  /// If it fails later, the name is looked up again.
+  /// If this address fails later, the name is looked up again.
   func keep(_ address: SocketAddress, of place: HostAndPort) { known[place]?.addresses = [address] }
 
   /// Forgets the results of all lookups, because the network has changed.

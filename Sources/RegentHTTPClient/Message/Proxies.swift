@@ -2,7 +2,7 @@ import RegentHTTPCodec
 
 /// The address of a forward proxy.
 public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
-  /// The host, an IPv6 address without brackets.
+  /// The host; if it is an IPv6 address, without brackets.
   let host: String
   let port: UInt16
 
@@ -31,7 +31,7 @@ public struct ProxyAddress: Hashable, Sendable, CustomStringConvertible {
 public enum ProxyChoice: Hashable, Sendable {
   /// As the environment variables `http_proxy`, `https_proxy` and `no_proxy` say.
   case environment
-  /// This proxy, for http and https.
+  /// Calls to http and https addresses go through this proxy.
   case address(ProxyAddress)
   /// No proxy, whatever the environment says.
   case none
@@ -45,9 +45,10 @@ public struct ProxyRules: Sendable {
     case direct
     /// A proxy is set, but this entry of `no_proxy`, or a loopback address, excepts the host.
     case excepted(String)
-    /// This proxy; the value names the variable that set it, or is nil for a setting of the program.
+    /// The calls go through this proxy. `variable` is the environment variable that set it; nil if a setting of the
+    /// program did.
     case proxy(ProxyAddress, variable: String?)
-    /// This variable has a value that is no address of an http proxy.
+    /// No call can be made, because this environment variable has a value that is not the address of an http proxy.
     case unusable(variable: String)
   }
 

@@ -11,8 +11,10 @@ final class PlainConnection {
   let origin: Origin
   var state = State.connecting
   var call: Call?
-  /// The time on the boot-time clock at which a connection attempt, a pause or the keeping of the connection ends;
-  /// `.max` for no limit.
+  /// The time, on the boot clock, at which the present step of this connection ends: connecting, a pause, or being kept
+  /// unused.
+  ///
+  /// `.max` means no limit.
   var timer = UInt64.max
   /// Whether the call uses a kept connection, which the server may have closed unnoticed.
   var isReused = false

@@ -41,15 +41,15 @@ package struct ClientMetadata: Sendable, Hashable {
       softwareVersion = try said.optionalString("software_version").map(Self.bounded)
       try Self.checkGrants(said)
     } catch {
-      throw OAuthError(.invalidClientMetadata, "a member of the registration has a value that cannot be taken")
+      throw OAuthError(.invalidClientMetadata, "a member of the registration has an invalid value")
     }
     if let name, name.utf8.count > Self.longestName || !ShownName.isName(name) {
       throw OAuthError(
         .invalidClientMetadata,
-        "the client's name must be seen: at most 128 bytes, no control characters, and more than spaces and fillers")
+        "the client's name must have visible characters, at most 128 bytes, and no control characters")
     }
     guard said["jwks_uri"]?.isNull ?? true else {
-      throw OAuthError(.invalidClientMetadata, "send the keys themselves in jwks: no address is fetched")
+      throw OAuthError(.invalidClientMetadata, "send the keys in jwks; the service does not fetch jwks_uri")
     }
     keys = try Self.keys(said, method)
     guard redirectURIs.count <= Self.mostRedirectURIs, redirectURIs.allSatisfy(Self.isAddress) else {
@@ -65,7 +65,7 @@ package struct ClientMetadata: Sendable, Hashable {
     guard !scope.isEmpty else {
       throw OAuthError(
         .invalidClientMetadata,
-        "there is none of these scopes: there are openid, profile, offline_access and entitlements")
+        "none of the requested scopes exists: the scopes are openid, profile, offline_access and entitlements")
     }
   }
 
@@ -107,7 +107,7 @@ package struct ClientMetadata: Sendable, Hashable {
     do throws(JSONShapeError) {
       return try said.optionalString("scope")
     } catch {
-      throw OAuthError(.invalidClientMetadata, "scope is a text: names with one space between them")
+      throw OAuthError(.invalidClientMetadata, "scope must be a text: names with one space between them")
     }
   }
 

@@ -22,7 +22,7 @@ package struct CodeChallenge: Sendable, Hashable {
   package static func read(_ parameters: OAuthParameters) throws(OAuthError) -> CodeChallenge? {
     guard let text = parameters["code_challenge"] else {
       guard parameters["code_challenge_method"] == nil else {
-        throw OAuthError(.invalidRequest, "code_challenge_method is given, but code_challenge is not")
+        throw OAuthError(.invalidRequest, "code_challenge_method was sent without code_challenge")
       }
       return nil
     }
@@ -43,14 +43,14 @@ package struct CodeChallenge: Sendable, Hashable {
     switch (challenge, verifier) {
     case (nil, nil): return
     case (nil, _?):
-      throw OAuthError(.invalidGrant, "code_verifier is given, but the code was asked for without a challenge")
+      throw OAuthError(.invalidGrant, "code_verifier was sent, but the code was requested without code_challenge")
     case (_?, nil):
-      throw OAuthError(.invalidRequest, "code_verifier is missing: the code was asked for with a challenge")
+      throw OAuthError(.invalidRequest, "code_verifier is missing: the code was requested with code_challenge")
     case (let challenge?, let verifier?):
       guard (43...128).contains(verifier.utf8.count), verifier.utf8.allSatisfy(Characters.isUnreserved),
         constantTimeEqual(
           Array(Base64URL.encode(SHA256.hash(Array(verifier.utf8))).utf8), Array(challenge.text.utf8))
-      else { throw OAuthError(.invalidGrant, "code_verifier does not fit the code's challenge") }
+      else { throw OAuthError(.invalidGrant, "code_verifier does not match the code_challenge of the code") }
     }
   }
 }

@@ -21,7 +21,7 @@ package struct PollPace: Sendable, Hashable {
 
   /// Whether a poll now comes too early.
   ///
-  /// In both cases it counts as the latest poll.
+  /// Early or not, this poll counts as the latest one.
   package mutating func isTooEarly(at now: Uptime) -> Bool {
     defer { last = now }
     guard let last else { return false }

@@ -75,7 +75,7 @@ package struct Scope: Sendable, Hashable {
   }
 
   private static var malformed: OAuthError {
-    OAuthError(.invalidScope, "a scope is made of names with one space between them")
+    OAuthError(.invalidScope, "a scope must consist of names with one space between them")
   }
 
   /// The words of a scope text that are not supported names.
@@ -96,7 +96,7 @@ package struct Scope: Sendable, Hashable {
     guard let asked else { return allowed }
     let granted = try Scope(asked).limited(to: allowed)
     guard !granted.isEmpty else {
-      throw OAuthError(.invalidScope, "this client may have none of these scopes")
+      throw OAuthError(.invalidScope, "this client is not allowed any of these scopes")
     }
     return granted
   }
@@ -106,7 +106,7 @@ package struct Scope: Sendable, Hashable {
     guard let asked else { return self }
     let wanted = try Scope(asked)
     guard !wanted.isEmpty, wanted.isSubset(of: self) else {
-      throw OAuthError(.invalidScope, "a refresh cannot ask for more than was granted")
+      throw OAuthError(.invalidScope, "a refresh cannot request a scope that was not granted")
     }
     return wanted
   }

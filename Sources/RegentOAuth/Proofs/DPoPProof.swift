@@ -60,20 +60,23 @@ package struct DPoPProof: Sendable, Hashable {
     }
     guard let id = claims["jti"]?.string, !id.isEmpty, let method = claims["htm"]?.string,
       let address = claims["htu"]?.string, let time = claims["iat"], time.double != nil
-    else { throw OAuthError(.invalidDPoPProof, "the proof must say jti, htm, htu and iat") }
+    else { throw OAuthError(.invalidDPoPProof, "the proof must have the claims jti, htm, htu and iat") }
     guard method.utf8.elementsEqual(request.method.utf8) else {
-      throw OAuthError(.invalidDPoPProof, "the proof is for another method")
+      throw OAuthError(.invalidDPoPProof, "the proof is for another HTTP method")
     }
     guard ProofTarget(address) == request.target else {
-      throw OAuthError(.invalidDPoPProof, "the proof is for another address: htu must be the one that is called")
+      throw OAuthError(.invalidDPoPProof, "the proof is for another address: htu must be the address of this request")
     }
     if let token = request.accessToken {
       guard let hash = claims["ath"]?.string,
         constantTimeEqual(Array(hash.utf8), Array(Self.hash(ofToken: token).utf8))
-      else { throw OAuthError(.invalidDPoPProof, "the proof is about another access token: ath must be its hash") }
+      else {
+        throw OAuthError(
+          .invalidDPoPProof, "the proof is for another access token: ath must be the hash of the token that you send")
+      }
     }
     guard let made = time.numericDate else {
-      throw OAuthError(.invalidDPoPProof, "the proof's iat is no time")
+      throw OAuthError(.invalidDPoPProof, "the proof's iat must be a time in seconds")
     }
     self.made = made
     if let given = claims["nonce"] {
@@ -115,7 +118,7 @@ package struct DPoPProof: Sendable, Hashable {
     case .tooLong: OAuthError(.invalidDPoPProof, "the proof is longer than 4096 bytes")
     case .unsecured, .otherAlgorithm, .unsuitableKey:
       OAuthError(.invalidDPoPProof, "the proof must be signed with RS256, ES256 or EdDSA")
-    case .refusedHeader: OAuthError(.invalidDPoPProof, "the proof's header has a member that is refused")
+    case .refusedHeader: OAuthError(.invalidDPoPProof, "the proof's header has a member that is not allowed")
     case .badSignature, .unknownKey:
       OAuthError(.invalidDPoPProof, "the proof was not signed by the key that it carries")
     case .malformed:

@@ -22,11 +22,12 @@ package struct DPoPReplay: Sendable {
   ///
   /// The capacity exceeds the number of codes that can exist at once. Both halves need about 4 MiB.
   package static let usualAskers = 131_072
-  /// How many sources (client addresses) it takes to fill the capacity for code requests.
+  /// One source (client address) may use the capacity for code requests, divided by this number.
   ///
   /// Each source then has 12 requests a second.
   static let sources = 16
-  /// A viewer who has stored this part of the capacity for clients with a token gets no more while it is half full.
+  /// While the capacity for clients with a token is more than half full, one viewer may use that capacity, divided by
+  /// this number.
   static let viewers = 16
 
   package enum Verdict: Sendable, Hashable {
@@ -61,7 +62,7 @@ package struct DPoPReplay: Sendable {
   ///
   /// Sources with the same hash value modulo the array's size share a counter.
   private var taken = [UInt32](repeating: 0, count: 4_096)
-  /// The same for viewers.
+  /// How many proofs each viewer stored in the current half, counted in the same way as `taken`.
   private var takenByViewers = [UInt32](repeating: 0, count: 4_096)
 
   package init(capacity: Int = DPoPReplay.usualCapacity, askers: Int = DPoPReplay.usualAskers) {

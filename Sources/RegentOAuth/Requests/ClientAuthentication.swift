@@ -35,7 +35,8 @@ package enum ClientAuthentication: Sendable, Hashable {
       guard secret == nil, assertion == nil else { throw Self.severalWays }
       let basic = try Self.basic(authorization)
       guard name.map({ $0.utf8.elementsEqual(basic.id.utf8) }) ?? true else {
-        throw OAuthError(.invalidRequest, "the header and client_id name two clients: send one of them")
+        throw OAuthError(
+          .invalidRequest, "the header Authorization and client_id name different clients: send one of the two")
       }
       let id = try Self.id(basic.id, isBasic: true)
       guard !basic.secret.isEmpty else {
@@ -46,15 +47,16 @@ package enum ClientAuthentication: Sendable, Hashable {
     } else if let assertion {
       guard secret == nil else { throw Self.severalWays }
       guard let kind, kind.utf8.elementsEqual(Self.assertionType.utf8) else {
-        throw OAuthError(.invalidClient, "client_assertion_type must be the one of RFC 7523 for JWTs")
+        throw OAuthError(
+          .invalidClient, "client_assertion_type must be urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
       }
       self = .assertion(assertion, try name.map { name throws(OAuthError) in try Self.id(name, isBasic: false) })
     } else {
       guard kind == nil else {
-        throw OAuthError(.invalidRequest, "client_assertion_type is given, but client_assertion is not")
+        throw OAuthError(.invalidRequest, "client_assertion_type was sent without client_assertion")
       }
       guard let name else {
-        throw OAuthError(.invalidClient, "the request does not say which client asks: send client_id")
+        throw OAuthError(.invalidClient, "the request does not name a client: send client_id")
       }
       let id = try Self.id(name, isBasic: false)
       self =
@@ -75,10 +77,10 @@ package enum ClientAuthentication: Sendable, Hashable {
   }
 
   private static let severalWays = OAuthError(
-    .invalidRequest, "the client shows who it is in two ways at once: use one")
+    .invalidRequest, "the client authenticates in two ways at once: use one of them")
 
   private static func wrong(isBasic: Bool) -> OAuthError {
-    OAuthError(.invalidClient, "no client of this name and secret is known", asksForBasic: isBasic)
+    OAuthError(.invalidClient, "there is no client with this id and secret", asksForBasic: isBasic)
   }
 
   private static func id(_ text: String, isBasic: Bool) throws(OAuthError) -> ClientID {
@@ -99,7 +101,7 @@ package enum ClientAuthentication: Sendable, Hashable {
     let words = header.split(separator: " ", maxSplits: 1)
     guard words.count == 2, words[0].lowercased() == "basic" else {
       throw OAuthError(
-        .invalidClient, "a client shows who it is with Basic, in the body or by an assertion",
+        .invalidClient, "a client must authenticate with HTTP Basic, in the body or with an assertion",
         asksForBasic: true)
     }
     guard let bytes = try? Base64.decode(String(words[1])),

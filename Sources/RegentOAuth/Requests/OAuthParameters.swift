@@ -13,7 +13,7 @@ package struct OAuthParameters: Sendable {
 
   package init(_ form: FormParameters) throws(OAuthError) {
     guard !Self.repeats(form.all) else {
-      throw OAuthError(.invalidRequest, "a parameter is given more than once: send each once")
+      throw OAuthError(.invalidRequest, "a parameter was sent more than once: send each parameter once")
     }
     self.form = form
   }

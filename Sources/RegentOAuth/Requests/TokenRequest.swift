@@ -22,16 +22,17 @@ package enum TokenRequest: Sendable, Hashable {
         throw OAuthError(.invalidRequest, "device_code is missing")
       }
       self = .deviceCode(
-        try Self.token(code, "no code of this client is known: ask for a new one"),
+        try Self.token(code, "this client has no such code: request a new one"),
         verifier: parameters["code_verifier"])
     case Self.refreshGrant:
       guard let token = parameters["refresh_token"] else {
         throw OAuthError(.invalidRequest, "refresh_token is missing")
       }
       self = .refresh(
-        try Self.token(token, "this refresh token does not count: pair again"), scope: parameters["scope"])
+        try Self.token(token, "the refresh token is not valid any more: sign in again"), scope: parameters["scope"])
     default:
-      throw OAuthError(.unsupportedGrantType, "grant_type must be the one for device codes, or refresh_token")
+      throw OAuthError(
+        .unsupportedGrantType, "grant_type must be urn:ietf:params:oauth:grant-type:device_code or refresh_token")
     }
   }
 

@@ -80,7 +80,7 @@ public enum PairingRefusal: Error, Hashable, Sendable {
   case claimedByAnother(until: Instant)
   /// The event needs the claim, but another session holds it.
   case notTheClaimer
-  /// This session held the claim, but its lease has expired.
+  /// This session had claimed the code, but the time of its claim (the lease) is over.
   case leaseLapsed
   /// The device requires number matching and the viewer typed no number.
   case numberMissing

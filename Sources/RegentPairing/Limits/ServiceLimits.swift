@@ -10,11 +10,9 @@ public struct ServiceLimits: Hashable, Sendable {
   ///
   /// Each guest or app adds a row, and an attacker can invent device ids.
   public var newcomers: RateLimit = .newcomers
-  /// The rate limit for new permits of one account.
+  /// The rate limit for new permits (stored authorizations of one resource) of one account.
   ///
-  /// A permit is the stored authorization of one resource.
-  ///
-  /// Each permit adds a row, and an attacker can invent resource names.
+  /// Each permit adds a row. Without a limit, an attacker could invent resource names and fill the disk.
   public var permits: RateLimit = .permits
   /// How many devices may be signed in with one account.
   ///

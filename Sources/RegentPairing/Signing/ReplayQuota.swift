@@ -72,7 +72,7 @@ struct ReplayQuota: Sendable {
     if isAhead { leave(entry) }
   }
 
-  /// Stops counting `entries` as nonces with a future time, because the clock has reached that time.
+  /// Removes `entries` from the count of nonces that are dated in the future, because the clock has reached their time.
   mutating func reach(_ entries: [UInt64]) { for entry in entries { leave(entry) } }
 
   private mutating func leave(_ entry: UInt64) {

@@ -157,7 +157,7 @@ public struct ReplayWindow: Sendable {
     return true
   }
 
-  /// Moves a second's nonces from the window to the past.
+  /// Takes the nonces of one second out of the window, and remembers them as nonces of the past.
   ///
   /// A client may use a nonce again with another time, but not with the same time.
   private mutating func retire(_ second: Int64) {

@@ -4,9 +4,9 @@
 ///
 /// Comments, order, line ends and invalid UTF-8 are kept in all lines that are not changed.
 public struct EnvironmentFile: Equatable, Sendable {
-  /// A line of the file that was changed.
+  /// A change of one line of the file.
   ///
-  /// `old` is nil for a new line, `new` for a removed one.
+  /// `old` is nil for a line that was added, `new` is nil for a line that was removed.
   public struct Change: Equatable, Sendable {
     public let old: String?
     public let new: String?

@@ -37,7 +37,7 @@ public enum SocketActivation {
 
   /// The sockets that the environment variables announce.
   ///
-  /// Uses no descriptor.
+  /// Reads only the environment, and does not touch the descriptors.
   static func announced(
     environment: [String: String], processID: Int32
   ) -> [InheritedSocket] {

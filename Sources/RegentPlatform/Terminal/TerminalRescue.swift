@@ -169,7 +169,7 @@ private func comeBack(_ signal: CInt) {
   }
 }
 
-/// All data that is needed to restore the terminal.
+/// What a signal handler needs to restore the terminal.
 @unsafe private struct RescueRecord {
   let number: CInt
   let old: termios

@@ -52,8 +52,8 @@ extension Connection {
 
   private borrowing func neverCheckpoint() throws(SQLiteError) {
     try run("PRAGMA wal_autocheckpoint = 0")
-    // SQLite runs a checkpoint when the last connection closes. Because of the WAL-reset fault only the writer's
-    // connection may do that.
+    // SQLite runs a checkpoint when the last connection closes. Because of a fault of SQLite
+    // (docs/decisions/0006-one-writer.md), only the writer's connection may run checkpoints.
     try check(unsafe csqlite_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1))
   }
 

@@ -6,7 +6,7 @@ import Glibc
 /// It never contains parameter values.
 public struct SQLiteError: Error, Hashable, Sendable {
   public let code: ResultCode
-  /// SQLite's message, or one of this target.
+  /// The message of SQLite, or a message of this target.
   public let message: String
   /// The statement, with `?` in place of its values; nil when the call had none.
   public let sql: String?

@@ -9,13 +9,12 @@ import RegentPlatform
 struct Checkpointer {
   enum Mode { case passive, truncate }
 
-  /// When the checkpointer must act next although no request has come; nil when the log is empty or no checkpoint is
-  /// needed.
+  /// When the checkpointer must act next, even without a request; nil when the log is empty or no checkpoint is needed.
   private(set) var deadline: UInt64?
 
   private let limits: WriterLimits
   private let counters: Counters
-  /// How many pages of the log the last checkpoint had copied.
+  /// How many pages of the log had been copied into the database after the last checkpoint.
   private var copied = 0
   /// The number of log pages at which to try a checkpoint again, after a reader has kept one from copying everything.
   private var nextAttempt = 0

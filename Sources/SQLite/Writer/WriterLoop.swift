@@ -300,7 +300,9 @@ extension WriterLoop {
 /// A failure after which the writer must not write again.
 struct FailStop: Error {
   let cause: SQLiteError
-  /// Requests that have run, but may or may not be in the file.
+  /// Requests that have run.
+  ///
+  /// It is unknown whether their changes are in the file.
   var unknown: [Answer] = []
 }
 

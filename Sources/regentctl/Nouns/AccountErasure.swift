@@ -39,7 +39,7 @@ enum AccountErasure {
     let usual = Connection.isOfMachine(call) ? BackupSearch.usual : []
     let folders = call[backups].isEmpty ? usual : call[backups]
     let copies = await call.console.progress("searching backups") {
-      // Without the provider there are no other accounts.
+      // If the provider does not exist any more, it has no other accounts.
       let accounts = (try? await admin.accounts(of: provider)) ?? []
       return BackupSearch(viewer, besides: accounts.map(\.name)).copies(in: folders)
     }

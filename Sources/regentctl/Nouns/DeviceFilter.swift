@@ -24,7 +24,7 @@ enum DeviceFilter {
 
   static let inputs: [any InputDeclaration] = [requestor, provider, account, visitor, since, before]
 
-  /// The filter that the options describe.
+  /// The filter of sign-ins that the user's options describe.
   static func chosen(_ call: Invocation, requestor other: RequestorID? = nil) -> SignInFilter {
     let now = Instant(milliseconds: Clocks.wallMilliseconds())
     var filter = SignInFilter()

@@ -55,7 +55,7 @@ enum KeyNoun {
           ]))
       },
       verb(
-        "retire", "use newer key pairs for new sign-ins; calls signed with this one still work",
+        "retire", "replace a key pair by a newer one; calls signed with it still work",
         details: """
           No box is signed out, and calls signed with the key are still accepted. Its sign-ins pass to key pairs that \
           were issued later, so retire a key before its boxes get a new one. Retiring a pair with purpose rows creates \
@@ -67,7 +67,7 @@ enum KeyNoun {
         call.show(key.json, lines: ["key \(key.publicKey) \(key.state)"])
       },
       verb(
-        "revoke", "refuse calls signed with a key, at once",
+        "revoke", "refuse all calls signed with a key pair, at once",
         details: """
           Boxes stay signed in, but their apps need another key before they can call again. Use --rows if the \
           service's own keys may have leaked: it also signs out every box of the requestor.

@@ -50,7 +50,9 @@ enum NodeNoun {
   private static func named(_ name: NodeID?, _ admin: AdminClient) async throws -> NodeEntry {
     if let name { return try await admin.node(name) }
     guard let own = try await admin.nodes().first(where: \.asked) else {
-      throw CommandError("the service has no node name", hint: "start it with a name: regentd serve --node NAME")
+      throw CommandError(
+        "the service has no node name, and the command names no node",
+        hint: "name a node, or start the service with a name: regentd serve --node NAME")
     }
     return own
   }

@@ -81,9 +81,10 @@ enum ProviderNoun {
   private static let featured = Input.option(
     "featured", .switched, "whether lists of providers show it first (default: off)")
   private static let boarding = Input.option(
-    "boarding", .word(BoardingStatus.self), "its part in platform sign-on (default: none)")
+    "boarding", .word(BoardingStatus.self),
+    "for a box's shared account: none, listed only (picker), or usable by all apps (supported) (default: none)")
   private static let platformID = Input.option(
-    "platform-id", text("ID", .platformID), "the id that the platform uses for it")
+    "platform-id", text("ID", .platformID), "the provider's id in a box's single sign-on")
   private static let secureSheet = Input.option(
     "secure-sheet", .switched, "whether apps must show its pages in a sheet that they cannot read (default: off)")
   private static let passwordChange = Input.option(

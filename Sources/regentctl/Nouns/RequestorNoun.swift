@@ -94,7 +94,7 @@ enum RequestorNoun {
     "metadata", .wordOrNone(MetadataKey.self), "an attribute of the viewer that apps may read")
 
   private static let platform = Input.option(
-    "platform", .switched, "whether to share its sign-in with all apps on the box (default: off)")
+    "platform", .switched, "whether all apps of a box may use the box's sign-in at this requestor (default: off)")
 
   private static let registration = Input.option(
     "registration", .word(ClientRegistration.self),

@@ -24,10 +24,10 @@ extension ProvisioningFile {
     let providers = Set(providers.map(\.id) + (prunesProviders ? [] : there.providers.map(\.id)))
     func refuse(_ place: String, _ what: String, _ name: String) -> CommandError {
       let isPruned = what == "provider" ? prunesProviders : prunesRequestors
-      let who = isPruned ? "is not in the file" : "is neither in the file nor in the service"
+      let absence = isPruned ? "is not in the file" : "is neither in the file nor in the service"
       return CommandError(
-        "\(path): \(place) names the \(what) \(name), which \(who)",
-        hint: "add it to the section \(what)s, or check the spelling: regentctl \(what) list")
+        "\(path): \(place) names the \(what) \(name), which \(absence)",
+        hint: "add it to the section \"\(what)s\" of the file, or check the spelling: regentctl \(what) list")
     }
     for (place, one) in integrations.enumerated() {
       guard requestors.contains(one.requestor) else {
@@ -179,8 +179,8 @@ extension Plan {
         let names =
           accounts.count > 1 ? "\(step.kind)s \(step.name) and \(accounts.count - 1) more" : "\(step.kind) \(step.name)"
         throw CommandError(
-          "\(names): \(inner.message) (\(place) of \(steps.count) changes are done and stay)",
-          hint: inner.hint.map { "\($0); then apply the file again, which does the rest" }
+          "\(names): \(inner.message) (\(place) of \(steps.count) changes were made and are kept)",
+          hint: inner.hint.map { "\($0); then apply the file again to make the other changes" }
             ?? "correct this, then apply the file again; it continues where it stopped",
           code: inner.code)
       }
@@ -211,7 +211,8 @@ extension Plan {
     guard let first = steps.first else { return }
     let others = steps.count == 1 ? "" : " and \(steps.count - 1) more"
     throw CommandError(
-      "another command changed records at the same time: \(first.kind) \(first.name)\(others) differ from \(path)",
+      "\(path) was applied, but another command changed records at the same time: "
+        + "\(first.kind) \(first.name)\(others) differ from the file",
       hint: "see the difference with regentctl apply \(shellQuoted(path)) --dry-run, then apply the file again",
       code: AdminError.Code.changedMeanwhile.rawValue)
   }

@@ -11,9 +11,9 @@ struct AuditFilter {
     "viewer", .text("NAME"), "select lines about this viewer: PROVIDER/NAME, or NAME")
   static let box = Input.option("box", .text("ID"), "select lines about this box: its short id, or the beginning of it")
   static let action = Input.option(
-    "action", .text("NAME"), "select lines with this action, such as code.report, or with all that begin so: code.")
+    "action", .text("NAME"), "select lines with this action, such as code.report; \"code.\" selects all code actions")
   static let since = Input.option(
-    "since", .duration(.seconds(1)...(.seconds(3_650 * 86_400))), "select lines of this time until now, such as 24h")
+    "since", .duration(.seconds(1)...(.seconds(3_650 * 86_400))), "select lines newer than this, such as 24h")
   static let before = Input.option(
     "before", .duration(.seconds(1)...(.seconds(3_650 * 86_400))), "select lines older than this, such as 7d")
 

@@ -45,10 +45,10 @@ enum AuditMark {
     let lost = newest < kept.number ? "ends at line \(newest)" : "has another line \(kept.number)"
     return Finding(
       "set-back", .warning,
-      "the database was set back: its audit log \(lost), and had line \(kept.number) of \(shown(kept.at)) before; what was "
-        + "revoked, removed or disabled since may be valid again",
-      fix:
-        "do these things again (the replaced database or an audit export names them), then run rm \(shellQuoted(path))")
+      "the database was set back to an earlier state: its audit log \(lost), but an earlier regentctl doctor saw line "
+        + "\(kept.number) of \(shown(kept.at)): later changes of operators are lost, and what they revoked may be valid again",
+      fix: "make these changes again (the replaced database or an audit export lists them), then run "
+        + "rm \(shellQuoted(path))")
   }
 
   private static func folder(_ environment: Environment) -> String? {

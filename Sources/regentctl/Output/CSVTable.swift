@@ -46,8 +46,10 @@ struct CSVTable {
     for record in records {
       guard record.fields.count == columns.count else {
         throw CommandError(
-          "\(name), line \(record.line) has \(record.fields.count) fields, but the first line names \(columns.count)",
-          hint: "put a field that contains \(separator) in quotation marks")
+          "\(name), line \(record.line) has \(counted(record.fields.count, "field")), but the first line names "
+            + counted(columns.count, "column"),
+          hint: "give each line \(counted(columns.count, "field")); quote a field that contains the separator: "
+            + "\"a\(separator)b\"")
       }
       rows.append(Row(line: record.line, fields: Dictionary(uniqueKeysWithValues: zip(columns, record.fields))))
     }

@@ -11,7 +11,8 @@ enum KnownAdvice {
     guard let fix = finding.fix, !isKnown(fix) else { return finding }
     return Finding(
       finding.check, finding.status, finding.detail,
-      fix: "not shown: the service sent advice that this regentctl does not know; compare the versions, see its log")
+      fix: "not shown, because this version of regentctl does not know the service's advice; compare the versions "
+        + "(regentctl version), and read the service's log")
   }
 
   static func isKnown(_ advice: String) -> Bool {
@@ -80,7 +81,7 @@ enum KnownAdvice {
     "check it: ls -ld {}",
     "check its log and the network; pg_stat_replication shows its position",
     "check that it is an address of this machine, and that this user may use the port",
-    "check that it runs and reaches the database; a node that you removed is forgotten after a day",
+    "check that the node runs and reaches the database; a removed node is forgotten after a day",
     "check that the server runs and admits this role: pg_isready, psql",
     "check that this is the file you meant",
     "check the clock, then make a new backup: regentctl backup FILE",
@@ -89,7 +90,7 @@ enum KnownAdvice {
     "check the clock: timedatectl; set it if it is wrong; if it is right, this warning ends by itself",
     "check the path: {}",
     "check the server's disk, its standby and the network; pg_stat_activity shows what waits",
-    "check this machine's clock: timedatectl; if it is right, check the boxes': sudo regent doctor there",
+    "check this machine's clock: timedatectl; if it is right, run sudo regent doctor on the boxes",
     "check which roles can write to the database; an earlier backup may have what is missing",
     "check who can write to {}; an earlier backup may have what is missing",
     "compare both with the real time, and correct the wrong one: timedatectl on the node or the database server",
@@ -105,7 +106,6 @@ enum KnownAdvice {
     "get a certificate for {}, or correct --public-url",
     "groupadd --system {}",
     "if it is not needed, run regentctl client remove {}",
-    "it must be in PEM format, and the key must match the certificate",
     "list the settings: regentd serve --help",
     "list them: regentctl audit export | grep row.tampered; then restore a backup",
     "move it away, or choose another path",
@@ -169,5 +169,6 @@ enum KnownAdvice {
     "use the same time server on both machines: timedatectl timesync-status",
     "GRANT CONNECT ON DATABASE {} TO {}; REVOKE CONNECT ON DATABASE {} FROM PUBLIC",
     "SELECT pg_terminate_backend({}); then allow only the service to connect to the database",
+    "use files in PEM format, with a key that matches the certificate",
   ]
 }

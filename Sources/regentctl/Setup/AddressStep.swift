@@ -114,12 +114,12 @@ struct AddressStep {
     {
       throw CommandError.usage(
         "phones open \(url), but the service would listen on port \(port)",
-        hint: "change the public address, too: --public-url http://\(url.host):\(port)")
+        hint: "change the public address to the same port: --public-url http://\(url.host):\(port)")
     }
     try settings.write([("REGENT_LISTEN", listen)], isRunning: found.isRunning)
   }
 
-  /// Checks that no other program listens on the address.
+  /// Returns the address if no other program listens on it; throws otherwise.
   private func free(_ listen: String, _ found: FoundService) throws(CommandError) -> String {
     do throws(ValueProblem) {
       _ = try ListenPlace.kind.value(of: listen)

@@ -63,7 +63,7 @@ struct SettingsChange {
       guard isRunning else {
         throw CommandError(
           "the settings are saved, but the service is not running",
-          hint: "start the service with them, then run regentctl setup again")
+          hint: "start the service, then run regentctl setup again")
       }
       call.console.note("restart the service with these settings, then run regentctl setup again")
       return

@@ -34,7 +34,7 @@ struct EarlyQuestionTests {
     }
   }
 
-  @Test func `the profile request is sent together with the query for an existing sign-in`() {
+  @Test func `the service gets the profile request together with the question whether this app is signed in`() {
     for isDaemonFirst in [true, false] {
       var bench = Self.starting()
       if isDaemonFirst { bench.answer(Self.granted) }

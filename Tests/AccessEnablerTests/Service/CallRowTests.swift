@@ -82,7 +82,7 @@ struct CallRowTests {
   }
 
   @Test(arguments: [CallSignature.hmacSHA256, .hmacSHA1])
-  func `calls are signed with either method`(method: CallSignature) async throws {
+  func `calls are signed with HMAC-SHA256 or HMAC-SHA1`(method: CallSignature) async throws {
     let tap = Wiretap()
     let live = try await LiveService(through: tap)
     let enabler = try await live.enabler { configuration in

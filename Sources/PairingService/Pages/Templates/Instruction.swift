@@ -13,8 +13,8 @@ indirect enum Instruction: Sendable {
   case with(FieldReference, [Instruction], [Instruction])
 }
 
-/// Names a field of a view model by position: the index of an open record (scope), then the index of a field in that
-/// record and in each nested one.
+/// A field of a view model, by numbers: which of the open records (`scope`), then which field of that record, and so on
+/// in nested records (`steps`).
 struct FieldReference: Sendable {
   let scope: Int
   let steps: [Int]

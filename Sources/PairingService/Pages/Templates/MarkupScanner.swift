@@ -52,15 +52,15 @@ struct MarkupScanner {
     case .value:
       if MarkupScanner.addresses.contains(attribute) {
         guard valueText.isEmpty else {
-          throw Refusal("an address is one placeholder and nothing else")
+          throw Refusal("an address must be one placeholder and nothing else")
         }
         valueText = [0]
         return .address
       }
       return attribute == "value" ? .fieldValue : .plain
     case .beforeValue: throw Refusal("put quotes around the value of \(attribute)")
-    case .nothing: throw Refusal("no placeholder inside \(element)")
-    default: throw Refusal("a placeholder may stand in text and in quoted attribute values only")
+    case .nothing: throw Refusal("a placeholder may not be inside \(element)")
+    default: throw Refusal("a placeholder may only be in text or in a quoted attribute value")
     }
   }
 
@@ -174,7 +174,7 @@ struct MarkupScanner {
     case .insideTag:
       if isSpace(byte) || byte == UInt8(ascii: "/") { return }
       if byte == UInt8(ascii: ">") { return closeTag() }
-      guard isLetter(byte) else { throw Refusal("an attribute cannot begin like this") }
+      guard isLetter(byte) else { throw Refusal("an attribute's name must begin with a letter") }
       attribute = String(lower(byte))
       state = .attributeName
     case .attributeName:
@@ -203,7 +203,7 @@ struct MarkupScanner {
         state = .insideTag
       } else {
         guard valueText != [0] else {
-          throw Refusal("an address is one placeholder and nothing else")
+          throw Refusal("an address must be one placeholder and nothing else")
         }
         // Only addresses are checked as a whole, so the values of other attributes are not collected.
         if MarkupScanner.addresses.contains(attribute) { valueText.append(byte) }
@@ -212,7 +212,7 @@ struct MarkupScanner {
       if byte == UInt8(ascii: ">") { state = .text }
     case .nothing:
       guard byte == UInt8(ascii: "<"), rest.starts(with: Array("</\(element)".utf8)) else {
-        throw Refusal("no \(element) inside a page: put it into a file of its own")
+        throw Refusal("\(element) may not be inside a page: put its content into a file")
       }
       state = .tagOpen
       element = ""
@@ -222,7 +222,7 @@ struct MarkupScanner {
 
   private mutating func openedTag() throws(Refusal) {
     guard !MarkupScanner.forbiddenElements.contains(element) else {
-      throw Refusal("no \(element) element: the content security policy blocks it")
+      throw Refusal("\(element) may not be in a page: the content security policy blocks it")
     }
   }
 
@@ -239,10 +239,10 @@ struct MarkupScanner {
 
   private func refuseAttribute() throws(Refusal) {
     if attribute.hasPrefix("on") {
-      throw Refusal("no \(attribute): scripts listen from their file")
+      throw Refusal("\(attribute) may not be in a page: let a script file add the listener")
     }
     if MarkupScanner.forbiddenAttributes.contains(attribute) {
-      throw Refusal("no \(attribute) attribute")
+      throw Refusal("the attribute \(attribute) may not be in a page")
     }
   }
 

@@ -5,7 +5,7 @@ extension TemplateCompiler {
     _ key: String, _ arguments: [(name: String, field: String)], _ line: Int, _ work: inout Work
   ) throws(WebFileError) {
     let slot = try slot(line, &work)
-    guard slot != .address else { throw work.problem("a text is no address", line: line) }
+    guard slot != .address else { throw work.problem("a text is not an address", line: line) }
     guard let choice = ChosenKey(key) else {
       let use = try use(key, arguments, line, work)
       try refuseUnused(arguments, in: [key], line, work)

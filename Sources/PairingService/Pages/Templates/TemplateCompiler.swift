@@ -107,7 +107,7 @@ struct TemplateCompiler {
         throw work.problem("there is no static file \(name)", line: line)
       }
       guard try slot(line, &work) == .address else {
-        throw work.problem("an asset belongs into href or src", line: line)
+        throw work.problem("an asset may only be used in href or src", line: line)
       }
       work.emit(Array(path.below(base).utf8))
     case .iso(let name, let line):
@@ -210,10 +210,10 @@ struct TemplateCompiler {
     case .path: break
     case .text, .foreign, .moment, .duration, .count:
       guard slot != .address else {
-        throw work.problem("only a path may stand in \(work.markup.attribute)", line: line)
+        throw work.problem("only a path may be in \(work.markup.attribute)", line: line)
       }
     case .flag, .choice, .record, .list:
-      throw work.problem("\(name) cannot be shown: it is for #if, #each, #with or t", line: line)
+      throw work.problem("\(name) cannot be shown as text: use it with #if, #each, #with or t", line: line)
     }
     work.out.append(.insert(reference, slot))
   }

@@ -166,7 +166,7 @@ struct TemplateParser {
   private func check(_ end: End?, ends word: String, line: Int) throws(WebFileError) {
     guard let end else { throw WebFileError(file, line: line, "#\(word) without /\(word)") }
     guard end.word == "/\(word)" else {
-      throw WebFileError(file, line: end.line, "\(end.word) where /\(word) of line \(line) belongs")
+      throw WebFileError(file, line: end.line, "\(end.word) is where /\(word) for line \(line) is expected")
     }
   }
 

@@ -25,7 +25,7 @@ package struct ForeignText: Equatable, Sendable {
         if let last = kept.last, last != " " { kept.append(" ") }
         continue
       }
-      // This also skips variation selectors.
+      // `isHidden` is also true for variation selectors, so they are skipped as well.
       guard !VisibleText.isHidden(scalar) else { continue }
       let isMark = ForeignText.isMark(scalar)
       marks = isMark ? marks + 1 : 0

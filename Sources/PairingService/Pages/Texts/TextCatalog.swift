@@ -27,7 +27,7 @@ struct TextCatalog: Sendable {
     }
     guard let first = sources.firstIndex(where: { $0.tag == TextCatalog.fallback }) else {
       throw WebFileError(
-        path(TextCatalog.fallback), "the file is missing; every other falls back on it")
+        path(TextCatalog.fallback), "the file is missing; all other languages fall back on it")
     }
     sources.insert(sources.remove(at: first), at: 0)
 

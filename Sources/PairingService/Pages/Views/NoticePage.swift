@@ -85,7 +85,7 @@ package struct NoticePage: PhonePage {
   private var picture: Picture {
     switch kind {
     case .signedOut: .done
-    // These pages get no green tick, although the viewer's wish was carried out: it would suggest that the screen was
+    // A page that confirms a denial or a report gets no green tick, because the tick would suggest that the screen was
     // signed in.
     case .denied, .reported: .no
     case .expired, .withdrawn, .used, .held, .tooManyTries, .tooManyCodes, .busy, .formExpired, .viewerChanged: .time

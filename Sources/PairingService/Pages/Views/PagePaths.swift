@@ -31,7 +31,9 @@ package enum PagePaths {
   /// The path for signing one screen out.
   package static func signOut(screen: String) -> SafePath { screens.step(screen).step("sign-out") }
 
-  /// The path of a page of one code; without a step, that of the page for a scanned link.
+  /// The path of a page of one code.
+  ///
+  /// Without a step, it is the path of the page that a typed code or a link opens.
   package static func code(_ code: RegistrationCode, _ step: CodeStep? = nil) -> SafePath {
     let page = SafePath(["D"]).step(code.wire)
     return step.map { page.step($0.rawValue) } ?? page
