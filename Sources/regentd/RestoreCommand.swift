@@ -143,6 +143,19 @@ private func restore(_ backup: OpenBackup, _ paths: ServicePaths, by person: UIn
   }
 }
 
+/// Throws if a backup without a seal would replace the database of a version that seals its backups.
+///
+/// An attacker who may write to a backup could otherwise give it the form of version 0.1.0 and leave rows out.
+private func refuseUnsealed(_ backup: String, insteadOf database: String?) throws {
+  guard let database else { return }
+  let file = BackupFile(path: database)
+  guard try file.schemaVersion(of: file.open()) > SQLiteStore.newestUnsealedSchema else { return }
+  throw CommandError(
+    "\(backup) has no signature at its end (seal), but the backups of this service have one",
+    hint: "use a backup with a seal; to restore a backup of version 0.1.0 all the same, first move the database away: "
+      + "mv \(shellQuoted(database)) \(shellQuoted(database + ".old"))")
+}
+
 /// Throws if the folder belongs to another user: the service, which runs as that user, could not open files that this
 /// process creates there.
 private func checkOwner(of folder: String) throws {
