@@ -56,18 +56,4 @@ extension `regentd when the clock jumps` {
   }
 }
 
-/// `libfaketime`, which gives a program another clock.
-///
-/// nil under ThreadSanitizer: it asks for the time before the library is ready, so that no program starts.
-let clockLibrary: String? = {
-  if sanitizer == "thread" { return nil }
-  #if arch(x86_64)
-    let machine = "x86_64-linux-gnu"
-  #else
-    let machine = "aarch64-linux-gnu"
-  #endif
-  let path = "/usr/lib/\(machine)/faketime/libfaketimeMT.so.1"
-  return unsafe access(path, R_OK) == 0 ? path : nil
-}()
-
 let noClockLibrary: Comment = "no libfaketime here (apt-get install faketime), or ThreadSanitizer, which it stops"

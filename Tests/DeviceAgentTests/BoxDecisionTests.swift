@@ -52,6 +52,44 @@ struct `Decisions on the phone and on the box` {
     }
   }
 
+  @Test func `the box's key must sign a decision, so that its device id and the maker's key pair do not suffice`()
+    async throws
+  {
+    try await withPlatformBox("app = one user:\(AppUser.first) requestor:REF30") { (box: PlatformBox) async throws in
+      try await box.signIn()
+      #expect(try await box.run(["sso", "deny", "one"]).status == 0)
+      try await eventually("the box's denial") { try await box.decisionsAtService()["one"] == false }
+      #expect(try await box.decideAsStranger("one", "granted") == "403")
+      #expect(try await box.decideAsStranger("two", "granted") == "403")
+      #expect(try await box.decisionsAtService() == ["one": false])
+      // A second sign-in makes a second key.
+      #expect(try await box.run(["sso", "sign-out"]).status == 0)
+      try await box.signIn()
+      #expect(try await box.run(["sso", "grant", "one"]).status == 0)
+      try await eventually("the box's grant") { try await box.decisionsAtService()["one"] == true }
+      #expect(try await box.decideAsStranger("one", "denied") == "403")
+    }
+  }
+
+  @Test(.enabled(if: clockLibrary != nil, "no libfaketime here, or ThreadSanitizer"), arguments: ["-2d", "+2d"])
+  func `a box with a wrong clock signs its decisions with the time of the service`(clock: String) async throws {
+    try await withPlatformBox(
+      "app = one user:\(AppUser.first) requestor:REF30",
+      environment: [
+        "LD_PRELOAD": clockLibrary ?? "", "FAKETIME": clock, "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+      ]
+    ) { (box: PlatformBox) async throws in
+      try await box.signIn()
+      #expect(try await box.run(["sso", "grant", "one"]).status == 0)
+      try await eventually("the grant") { try await box.decisionsAtService()["one"] == true }
+      // The daemon knows no time of the service after a restart.
+      try await box.stop(signal: 9)
+      try await box.start()
+      #expect(try await box.run(["sso", "deny", "one"]).status == 0)
+      try await eventually("the denial") { try await box.decisionsAtService()["one"] == false }
+    }
+  }
+
   @Test func `the documentation's player signs in by the box's account and asks the viewer to sign the box out`()
     async throws
   {

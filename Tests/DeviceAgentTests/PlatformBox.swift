@@ -3,6 +3,7 @@ import PairingService
 import PairingStore
 import RegentJSON
 import RegentPairing
+import RegentPairingWire
 import RegentPlatform
 import ServiceTestSupport
 import TestSupport
@@ -16,12 +17,14 @@ enum AppUser {
 }
 
 /// Runs `body` with a service that has a box maker, and with a box whose agent.conf has these lines.
-func withPlatformBox(_ lines: String..., body: (PlatformBox) async throws -> Void) async throws {
+func withPlatformBox(
+  _ lines: String..., environment: [String: String] = [:], body: (PlatformBox) async throws -> Void
+) async throws {
   let service = try await BoxService()
   defer { service.stop() }
   try await service.makeBoxMaker()
   try await withTemporaryFolder { folder in
-    let box = try await PlatformBox(folder, service, lines)
+    let box = try await PlatformBox(folder, service, lines, environment)
     defer { box.kill() }
     try await body(box)
   }
@@ -37,7 +40,9 @@ final class PlatformBox {
   var socket: String { "\(folder)/regent/agent.sock" }
   var environment: [String: String] { box.environment }
 
-  init(_ folder: String, _ service: BoxService, _ lines: [String]) async throws {
+  init(
+    _ folder: String, _ service: BoxService, _ lines: [String], _ environment: [String: String]
+  ) async throws {
     self.folder = folder
     self.service = service
     try writeFile("\(folder)/maker", BoxMaker.secret.utf8)
@@ -46,7 +51,7 @@ final class PlatformBox {
       more: [
         "REGENT_REQUESTOR": BoxMaker.id, "REGENT_PUBLIC_KEY": BoxMaker.publicKey,
         "REGENT_SECRET_FILE": "\(folder)/maker",
-      ])
+      ].merging(environment) { $1 })
     try writeFile("\(folder)/agent.conf", (lines.joined(separator: "\n") + "\n").utf8)
     _ = try await box.shell("chmod 711 .")
     try await start()
@@ -134,11 +139,27 @@ final class PlatformBox {
     return Dictionary(records.map { ($0.app, $0.isGranted) }, uniquingKeysWith: { first, _ in first })
   }
 
-  private func device() async throws -> DeviceHash {
+  /// Sends the service a decision as a program that has the box maker's key pair and the box's device id.
+  ///
+  /// - Returns: the status of the reply.
+  func decideAsStranger(_ app: String, _ permission: String) async throws -> String {
+    let signed = try service.service.signature(
+      "POST", Paths.platformPermission, requestor: BoxMaker.id, publicKey: BoxMaker.publicKey, secret: BoxMaker.secret)
+    let form = "app=\(app)&appRequestor=\(Sample.requestor)&permission=\(permission)"
+    let device = try await signIn().device.text
+    return try await shell(
+      "curl -sS -o stranger -w '%{http_code}' -H '\(signed.name): \(signed.value)' -d '\(form)' "
+        + "'\(service.url)\(Paths.platformPermission)?deviceId=\(device)'"
+    ).outputText
+  }
+
+  private func device() async throws -> DeviceHash { try await signIn().deviceHash }
+
+  private func signIn() async throws -> AuthenticationRecord {
     let core = service.service.core
     let signIns = try await core.store.authentications(
       AuthenticationFilter(requestor: try named(BoxMaker.id)), after: nil, limit: 1, at: core.clock.now)
-    return try #require(signIns.first).deviceHash
+    return try #require(signIns.first)
   }
 
   /// The statuses that an app in the test's process gets during setRequestor.

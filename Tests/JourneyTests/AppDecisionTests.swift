@@ -96,6 +96,9 @@ import Testing
         "a report that the app asked changes no decision")
       #expect(try await stage.decide("granted", [("decisionAge", "50004")]) == 204)
       #expect(try await stage.permissions().decisions() == ["kodi": "granted"])
+      #expect(try await stage.send(try stage.decision("granted", age: .milliseconds(-1))).status == 400)
+      stage.signs = false
+      try await stage.signInBox()
       for age in ["-1", "x", "1e3", "99999999999999999999"] {
         #expect(try await stage.decide("granted", [("decisionAge", age)]) == 400)
       }

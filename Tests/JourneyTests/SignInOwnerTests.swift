@@ -109,6 +109,38 @@ import Testing
     #expect(try await service.call(client, "GET", authentication, key: "other-key").status == 404)
   }
 
+  @Test func `an operator who types a device id with two owners learns the ids of both`() async throws {
+    let (service, client) = try await signedIn()
+    try await service.addKey("other-key")
+    try await service.approve(try await service.code(client, by: "other-key"))
+    let socket = try AdminSocket(service.core)
+    let refused = try await socket.send("DELETE", "/v1/devices?id=box-1")
+    #expect(refused.status == 409, "\(refused.text)")
+    #expect(refused.text.contains("several boxes are signed in with this device id"), "\(refused.text)")
+    for target in ["/v1/devices?id=box-1", "/v1/why?id=box-1"] {
+      #expect(try await socket.send("GET", target).status == 409, "\(target)")
+    }
+    let records = try await service.core.store.authentications(
+      AuthenticationFilter(), after: nil, limit: 9, at: service.core.clock.now)
+    #expect(records.count == 2)
+    for record in records {
+      let name = record.deviceHash.shortName
+      #expect(refused.text.contains(name), "\(refused.text)")
+      #expect(try await socket.send("DELETE", "/v1/devices?id=\(name)").status == 200)
+    }
+    #expect(try await service.call(client, "GET", authentication).status == 404)
+    #expect(try await service.call(client, "GET", authentication, key: "other-key").status == 404)
+  }
+
+  @Test func `an operator finds a sign-in that is stored apart by its device id`() async throws {
+    let (service, client) = try await signedIn()
+    try await service.addKey("other-key")
+    try await service.approve(try await service.code(client, by: "other-key"))
+    #expect(try await service.call(client, "DELETE", "/api/v1/logout?deviceId=box-1").status == 204)
+    #expect(try await AdminSocket(service.core).send("DELETE", "/v1/devices?id=box-1").status == 200)
+    #expect(try await service.call(client, "GET", authentication, key: "other-key").status == 404)
+  }
+
   @Test func `only the key pair that made a code reads its match number and withdraws it`() async throws {
     let service = try await TestService()
     let client = try service.client()

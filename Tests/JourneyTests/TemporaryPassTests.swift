@@ -84,6 +84,20 @@ import Testing
     }
   }
 
+  @Test func `a long title that a pass has opened is marked as open when the pass opens no further title`()
+    async throws
+  {
+    try await withBox { (_: TestService, box: Box) async throws in
+      #expect(try await box.preview(Sample.promotion, ["generic_data": "me"]).status == 204)
+      let long = String(repeating: "x", count: 2_000)
+      #expect(try await box.authorize(long).status == 200)
+      #expect(try await box.authorize("b").status == 200)
+      #expect(try await box.preauthorize("\(long),b,c") == [long: "true", "b": "true", "c": "false"])
+      #expect(try await box.authorize(long).status == 200)
+      #expect(try await box.authorize("c").status == 403)
+    }
+  }
+
   @Test func `concurrent first authorizations start the time of a pass once`() async throws {
     try await withBox { service, box in
       #expect(try await box.preview(Sample.pass).status == 204)

@@ -2,16 +2,21 @@ public import PairingStore
 public import RegentPairing
 
 extension MemoryStore {
-  public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) {
+  public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) -> BoxRecord {
     guard try standingNow(box.authentication, at: now) != nil else { throw .notFound(what: "authentication") }
-    boxes = boxes.filter { $0.value.authentication != box.authentication }
+    if let there = boxes.values.first(where: { $0.authentication == box.authentication }) { return there }
     boxes[box.id] = box
+    return box
   }
 
   public func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord? {
     guard let box = boxes[id], authentications[box.authentication]?.authentication.isValid(at: now) == true
     else { return nil }
     return box
+  }
+
+  public func box(of authentication: AuthenticationID) async throws(StoreError) -> BoxRecord? {
+    boxes.values.first { $0.authentication == authentication }
   }
 
   public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
@@ -42,9 +47,12 @@ extension MemoryStore {
   }
 
   public func decide(
-    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
+    _ decision: PlatformPermissionRecord, signed: UsedText?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool {
-    guard let change = try PermissionChange(decision, among: decided(decision.device), at: now) else { return false }
+    if let signed, usedRequests[signed.id] != nil { return false }
+    let change = try PermissionChange(decision, among: decided(decision.device), at: now)
+    if let signed { usedRequests[signed.id] = signed.ends }
+    guard let change else { return false }
     permissions.removeAll { there in
       [change.kept, change.forgotten].contains { gone in
         gone.map { $0.device == there.device && $0.app == there.app && $0.requestor == there.requestor } ?? false

@@ -199,7 +199,7 @@ extension MemoryStore {
     let before = use(requestor, viewer.provider, record.deviceHash, record.identity)
     let after: TemporaryPassUse
     do throws(TemporaryPassRefusal) {
-      after = try rules.opening(resource, before, at: now)
+      after = try rules.opening(resource.stored, before, at: now)
     } catch {
       throw .pass(error)
     }

@@ -43,6 +43,27 @@ import Testing
     }
   }
 
+  @Test func `a pass of an earlier version with a full resource name counts that resource once`() async throws {
+    try await withStoreFile { file in
+      try await file.with { store async throws in
+        let stage = try await ConformanceFixture(store)
+        let guest = try await store.signInWithoutCode(stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
+        let long: ResourceID = try ConformanceFixture.name(String(repeating: "t", count: 1_024))
+        let old = TemporaryPassRecord(
+          requestor: stage.requestor, provider: stage.promotion, device: try stage.hash(1001),
+          identity: try stage.hash(3001), use: TemporaryPassUse(started: stage.at(1), resources: [long]))
+        _ = try await store.write { context, rows in try rows.keep(context, Tables.passes, old) }
+        for resource in [long, try ConformanceFixture.name("A")] {
+          _ = try await store.openTemporarily(guest.authentication.id, resource, at: stage.at(10))
+        }
+        let use = try await store.temporaryPass(
+          requestor: stage.requestor, provider: stage.promotion, device: old.device, identity: old.identity)
+        #expect(use.resources.count == 2 && !use.resources.contains(long))
+        #expect(try await store.verifyRows() == 0)
+      }
+    }
+  }
+
   @Test func `a permit stores a long resource by its hash and a short one as it is`() async throws {
     try await withStoreFile { file in
       let (title, fragment) = (String(repeating: "t", count: 128), "<rss><channel><title>News</title></channel></rss>")

@@ -199,7 +199,7 @@ extension ForwardingStore {
 }
 
 extension ForwardingStore {
-  public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) {
+  public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) -> BoxRecord {
     try await target.enrol(box, at: now)
   }
 
@@ -207,14 +207,18 @@ extension ForwardingStore {
     try await target.box(id, at: now)
   }
 
+  public func box(of authentication: AuthenticationID) async throws(StoreError) -> BoxRecord? {
+    try await target.box(of: authentication)
+  }
+
   public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     try await target.exchange(exchange, at: now)
   }
 
-  public func decide(_ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant)
-    async throws(StoreError) -> Bool
-  {
-    try await target.decide(decision, audit: entry, at: now)
+  public func decide(
+    _ decision: PlatformPermissionRecord, signed: UsedText?, audit entry: AuditEntry?, at now: Instant
+  ) async throws(StoreError) -> Bool {
+    try await target.decide(decision, signed: signed, audit: entry, at: now)
   }
 
   public func decisions(of device: DeviceHash) async throws(StoreError) -> [PlatformPermissionRecord] {

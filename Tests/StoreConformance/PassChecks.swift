@@ -70,6 +70,24 @@ extension StoreConformance {
         identity: stage.hash(3001))
       try expect(use.resources.count == 2 && use.started == stage.at(10), "has used \(use)")
     },
+    ConformanceCheck("a pass that counts titles names long ones by a hash, and counts each once") { stage in
+      let guest = try await stage.store.signInWithoutCode(
+        stage.guest(1, at: stage.promotion, identity: 1), at: stage.at(0))
+      let long = String(repeating: "x", count: 8_000)
+      for title in [long, long, "A", long] {
+        _ = try await stage.store.openTemporarily(
+          guest.authentication.id, ConformanceFixture.name(title), at: stage.at(10))
+      }
+      try await expect(.pass(.resourcesExceeded)) {
+        try await stage.store.openTemporarily(
+          guest.authentication.id, ConformanceFixture.name(long + "y"), at: stage.at(11))
+      }
+      let use = try await stage.store.temporaryPass(
+        requestor: stage.requestor, provider: stage.promotion, device: stage.hash(1001),
+        identity: stage.hash(3001))
+      let names = use.resources.map(\.text).sorted()
+      try expect(names.count == 2 && names[0] == "A" && names[1].utf8.count == 71, "has used \(names)")
+    },
     ConformanceCheck("started passes are listed in order, page by page") { stage in
       let guests = [
         (stage.pass, 1, nil), (stage.pass, 2, nil), (stage.promotion, 1, 1),

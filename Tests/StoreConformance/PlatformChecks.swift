@@ -178,11 +178,32 @@ extension StoreConformance {
         let line = AuditEntry(
           at: stage.at(10 + number), actor: .service, action: "platform.decide", subject: "one", outcome: .done,
           detail: "\(word)")
-        let holds = try await stage.store.decide(decision, audit: line, at: stage.at(50))
+        let holds = try await stage.store.decide(decision, signed: nil, audit: line, at: stage.at(50))
         try expect(holds, "decision \(number) does not hold")
       }
       let after = try await stage.store.audit(after: 0, limit: 1000).count
       try expect(after - before == 3, "\(after - before) lines of three changes")
+    },
+    ConformanceCheck("a decision that the box signed counts once, and its id is forgotten an hour after its end") {
+      stage in
+      let box = try await stage.platformBox()
+      let found = try await stage.store.box(of: box.authentication)
+      try expect(found == box, "found \(String(describing: found))")
+      let none = try await stage.store.box(of: try ConformanceFixture.name("no-sign-in"))
+      try expect(none == nil, "a sign-in without a key has one")
+      let signed = UsedText(decision: "one", of: box.id, ends: stage.at(60))
+      try expect(try await stage.decide(true, second: 10, signed: signed), "was not kept")
+      try expect(try await !stage.decide(false, second: 20, signed: signed), "counted twice")
+      // The earlier decision does not hold, and its id is used nevertheless.
+      let late = UsedText(decision: "late", of: box.id, ends: stage.at(60))
+      try expect(try await !stage.decide(false, second: 9, signed: late), "the older decision holds")
+      try expect(try await !stage.decide(false, second: 30, signed: late), "counted twice")
+      let other = UsedText(decision: "one", of: try ConformanceFixture.name("another-box"), ends: stage.at(60))
+      try expect(try await stage.decide(false, second: 40, signed: other), "another box's id counted")
+      _ = try await stage.store.forgetExpired(at: stage.at(3659), limit: 100)
+      try expect(try await !stage.decide(true, second: 50, signed: signed), "counted after the clock was set back")
+      _ = try await stage.store.forgetExpired(at: stage.at(3660), limit: 100)
+      try expect(try await stage.decide(true, second: 50, signed: signed), "the id was not forgotten")
     },
     ConformanceCheck("the number of apps that a box decides about is limited") { stage in
       for number in 0..<PlatformPermissionRecord.mostOfBox { try await stage.decide(true, app: "app-\(number)") }
@@ -255,7 +276,13 @@ extension ConformanceFixture {
     let box = BoxRecord(
       id: try Self.name("box-\(number)"), authentication: signIn.authentication.id, key: [1, 2, UInt8(number)],
       enrolled: at(3), rowKey: rows)
-    try await store.enrol(box, at: at(3))
+    let enrolled = try await store.enrol(box, at: at(3))
+    try expect(enrolled == box, "enrolled \(enrolled)")
+    let other = BoxRecord(
+      id: try Self.name("box-other-\(number)"), authentication: signIn.authentication.id, key: [9, 9],
+      enrolled: at(3), rowKey: rows)
+    let refused = try await store.enrol(other, at: at(3))
+    try expect(refused == box, "a second key of the sign-in was enrolled: \(refused)")
     return box
   }
 
@@ -275,16 +302,16 @@ extension ConformanceFixture {
   }
 
   @discardableResult
-  func decide(_ isGranted: Bool?, app: String = "kodi", second: Int? = nil, now: Int = 100) async throws
-    -> Bool
-  {
+  func decide(
+    _ isGranted: Bool?, app: String = "kodi", second: Int? = nil, now: Int = 100, signed: UsedText? = nil
+  ) async throws -> Bool {
     // Unless a check gives a time, each decision is later than the one before.
     let there = try await store.decisions(of: boxDevice)
     let latest = there.map(\.decided).max() ?? at(4)
     return try await store.decide(
       PlatformPermissionRecord(
         device: boxDevice, app: app, requestor: requestor, isGranted: isGranted,
-        decided: second.map { at($0) } ?? latest + .milliseconds(1)), audit: nil, at: at(now))
+        decided: second.map { at($0) } ?? latest + .milliseconds(1)), signed: signed, audit: nil, at: at(now))
   }
 
   func exchange(

@@ -65,3 +65,17 @@ public var isSanitized: Bool { sanitizer != nil }
 
 /// The sanitizer that the tests run under, `thread` or `address`.
 public var sanitizer: String? { environment("REGENT_SANITIZED") }
+
+/// `libfaketime`, which gives a program another clock.
+///
+/// nil under ThreadSanitizer: it asks for the time before the library is ready, so that no program starts.
+public let clockLibrary: String? = {
+  if sanitizer == "thread" { return nil }
+  #if arch(x86_64)
+    let machine = "x86_64-linux-gnu"
+  #else
+    let machine = "aarch64-linux-gnu"
+  #endif
+  let path = "/usr/lib/\(machine)/faketime/libfaketimeMT.so.1"
+  return unsafe access(path, R_OK) == 0 ? path : nil
+}()

@@ -1,11 +1,15 @@
+package import RegentPairing
+
 /// Requests that the box's daemon sends to its service in addition to the enabler's own.
 ///
 /// Apps do not need these requests.
 package enum BoxCall: Hashable, Sendable {
-  /// Registers the public half of the box's key, using the box's sign-in.
+  /// Registers the public half of the box's key, using the box's sign-in. The box signs each decision with this key.
   case enrol(publicKey: String)
   /// Reports the viewer's decision whether an app may use the box's shared account. The viewer decided `age` ago.
-  case decision(app: String, requestor: String, permission: String, age: Duration)
+  ///
+  /// `signed` is the same decision, signed with the box's key. Services of version 0.1.0 read only the other values.
+  case decision(app: String, requestor: String, permission: String, age: Duration, signed: String)
   /// Requests the viewer's decisions about the box's apps.
   ///
   /// `unless` is the entity tag of the decisions that the box knows. While they are unchanged, the service holds the
@@ -43,6 +47,11 @@ extension AccessEnabler {
   ///
   /// Sends no request and does not wait for running calls.
   package func keptSignIn(of requestor: String) async -> SignIn? { await runtime.performer.kept(requestor) }
+
+  /// The time by the clock of the service that granted the requestor's sign-in, as its latest response showed it.
+  package func serviceTime(for requestor: String) async -> Instant {
+    await runtime.performer.serviceTime(for: requestor)
+  }
 
   /// Sends one request of the box's daemon to the service that granted the requestor's sign-in.
   package func call(_ call: BoxCall, for requestor: String) async throws(EntitlementError) -> BoxAnswer {

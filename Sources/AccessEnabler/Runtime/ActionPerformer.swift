@@ -131,10 +131,20 @@ actor ActionPerformer {
       unkept: store.unkeptSignOut(of: requestor)?.description)
   }
 
+  /// The service that granted the sign-in, or the first configured one.
+  private func service(of requestor: String) -> String? {
+    store.tokens(of: requestor).authentication?.service ?? machine.settings.services.first
+  }
+
+  func serviceTime(for requestor: String) -> Instant {
+    service(of: requestor).map(caller.clock.now(for:)) ?? caller.clock.now
+  }
+
   /// Sends a request without the state machine, to the service that granted the sign-in.
   func answer(to operation: OutgoingCall.Operation, for requestor: String) async -> ServiceAnswer {
-    let service = store.tokens(of: requestor).authentication?.service ?? machine.settings.services.first
-    guard let service else { return .failed(ServiceFailure(kind: .unreachable, message: "no service was named")) }
+    guard let service = service(of: requestor) else {
+      return .failed(ServiceFailure(kind: .unreachable, message: "no service was named"))
+    }
     var deadline = machine.settings.timing.call
     if case .box(.decisions(_, let wait)) = operation { deadline += .seconds(wait) }
     let call = OutgoingCall(

@@ -91,9 +91,14 @@ extension OutgoingCall {
         ],
         headers: [(.prefer, "return=representation")])
     case .box(.enrol(let publicKey)):
-      call = WireCall(method: .post, path: Paths.platformKey, form: both + [(Field.publicKey, publicKey)])
-    case .box(.decision(let app, let whose, let permission, let age)):
-      var form = both + [(Field.app, app), (Field.appRequestor, whose), (Field.permission, permission)]
+      call = WireCall(
+        method: .post, path: Paths.platformKey,
+        form: both + [(Field.publicKey, publicKey), (Field.decisions, "signed")])
+    case .box(.decision(let app, let whose, let permission, let age, let signed)):
+      var form =
+        both + [
+          (Field.app, app), (Field.appRequestor, whose), (Field.permission, permission), (Field.decision, signed),
+        ]
       if age > .zero { form.append((Field.decisionAge, String(age.wholeMilliseconds))) }
       call = WireCall(method: .post, path: Paths.platformPermission, form: form)
     case .box(.decisions(let tag, let seconds)):

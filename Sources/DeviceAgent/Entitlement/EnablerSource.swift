@@ -69,6 +69,9 @@ actor EnablerSource: EntitlementSource {
     }
   }
 
+  /// The time by the service's clock.
+  nonisolated func serviceTime() async -> Instant { await enabler.serviceTime(for: requestor) }
+
   nonisolated var box: (requestor: String, device: String) { (requestor, enabler.deviceID) }
 
   func providers() async throws(CommandError) -> [ProviderEntry] {

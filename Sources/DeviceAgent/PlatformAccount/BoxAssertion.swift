@@ -38,9 +38,15 @@ struct BoxAssertion {
     let assertion = PlatformAssertion(
       box: box.box, audience: asked.issuer, request: text, provider: asked.provider,
       app: who.app, issued: PlatformAssertion.issued(at: now, for: asked))
+    return try Self.signed(assertion.claims, PlatformAssertion.type, box)
+  }
+
+  /// Signs a text of this JWT type with the box's key.
+  static func signed(
+    _ claims: JSONObject, _ type: String, _ box: BoxKeyFile.Kept
+  ) throws(CommandError) -> String {
     do throws(KeyError) {
-      return try JWS.sign(
-        assertion.claims.bytes(), with: box.key, keyID: box.box, type: PlatformAssertion.type)
+      return try JWS.sign(claims.bytes(), with: box.key, keyID: box.box, type: type)
     } catch {
       throw CommandError(
         "signing with the key of the box's account failed: \(error)",

@@ -20,7 +20,7 @@ final class BoxKeyFile: Sendable {
   struct Kept: Sendable {
     let key: SigningKey
     let signIn: String
-    /// The id that the service gave the box.
+    /// The id that the service gave the box; empty while the key is not registered.
     let box: String
   }
 

@@ -4,6 +4,7 @@ import RegentCryptography
 import RegentEncodings
 import RegentJSON
 import RegentPairing
+import RegentPairingWire
 import RegentPlatform
 
 /// The box's shared account (the platform account), with the SDK's sign-in and the box's key.
@@ -38,9 +39,30 @@ actor EnablerAccount: BoxAccount {
   func lookAgain() async -> Bool { await source.configureAnew() }
 
   func tell(_ decision: BoxDecision) async throws(CommandError) {
+    let box = try await enrolledKey(of: try await neededSignIn())
+    let issued = await source.serviceTime()
+    do throws(CommandError) {
+      try await tell(decision, box, issued)
+    } catch {
+      // If this device's clock was wrong, the response has corrected it.
+      let waited = await source.serviceTime().since(issued)
+      guard error.exit != .unreachable, waited > PlatformDecision.lifetime / 2 || waited < .zero else { throw error }
+      try await tell(decision, box, await source.serviceTime())
+    }
+  }
+
+  private func tell(
+    _ decision: BoxDecision, _ box: BoxKeyFile.Kept, _ issued: Instant
+  ) async throws(CommandError) {
+    let (who, permission) = (decision.who, decision.word.text)
+    let signed = try BoxAssertion.signed(
+      PlatformDecision(
+        id: Random.uuid(), box: box.box, app: who.app, requestor: who.requestor, permission: permission,
+        age: decision.age, issued: issued
+      ).claims, PlatformDecision.type, box)
     _ = try await source.call(
       .decision(
-        app: decision.who.app, requestor: decision.who.requestor, permission: decision.word.text, age: decision.age))
+        app: who.app, requestor: who.requestor, permission: permission, age: decision.age, signed: signed))
   }
 
   func decisions(unless tag: String?, wait: Duration) async throws(CommandError) -> ServiceDecisions? {
@@ -58,14 +80,18 @@ actor EnablerAccount: BoxAccount {
   func assertion(
     to profileRequest: [UInt8], provider: String, for who: AppRequestor
   ) async throws(CommandError) -> String {
-    guard let signIn = try await kept() else {
-      throw CommandError("this box is not signed in", hint: "sign in: regent sso sign-in", code: "not-signed-in")
-    }
-    let kept = try await enrolledKey(of: signIn)
+    let kept = try await enrolledKey(of: try await neededSignIn())
     return try BoxAssertion(
       request: profileRequest, box: kept, provider: provider, who: who,
       now: Instant(milliseconds: Clocks.wallMilliseconds())
     ).signed()
+  }
+
+  private func neededSignIn() async throws(CommandError) -> SignInFacts {
+    guard let signIn = try await kept() else {
+      throw CommandError("this box is not signed in", hint: "sign in: regent sso sign-in", code: "not-signed-in")
+    }
+    return signIn
   }
 
   // MARK: The box's key
@@ -84,7 +110,7 @@ actor EnablerAccount: BoxAccount {
   /// Creates and registers one if there is none; simultaneous callers share one registration.
   private func enrolledKey(of signIn: SignInFacts) async throws(CommandError) -> BoxKeyFile.Kept {
     let mark = Self.mark(signIn)
-    if let kept = try keys.key(of: mark) { return kept }
+    if let kept = try keys.key(of: mark), !kept.box.isEmpty { return kept }
     let task: Task<Result<BoxKeyFile.Kept, CommandError>, Never>
     if let enrolling {
       task = enrolling
@@ -107,18 +133,24 @@ actor EnablerAccount: BoxAccount {
   private static func enrol(
     _ mark: String, _ source: EnablerSource, _ keys: BoxKeyFile
   ) async throws(CommandError) -> BoxKeyFile.Kept {
-    let key = try keys.newKey()
+    // The service accepts one key for each sign-in. So the key is stored before it is registered, and is registered
+    // again if the response was lost.
+    let kept = try keys.key(of: mark)
+    let key = if let kept { kept.key } else { try keys.newKey() }
+    if kept == nil { try keys.keep(BoxKeyFile.Kept(key: key, signIn: mark, box: "")) }
     let answer: String?
     do throws(CommandError) {
       answer = try await source.call(.enrol(publicKey: Base64.encode(key.publicKey.spki))).body
     } catch {
       throw CommandError(
-        "the service does not accept the key of the box's account: \(error.message)", hint: error.hint, code: "account")
+        "the service does not accept the key of the box's account: \(error.message)",
+        hint: error.hint ?? "sign in again, which makes a new key: regent sso sign-in --force", code: "account",
+        exit: error.exit == .unreachable ? .unreachable : .failed)
     }
     let document = try? JSONValue(reading: Array((answer ?? "{}").utf8))
-    let kept = BoxKeyFile.Kept(key: key, signIn: mark, box: document?["box"]?.string ?? "")
-    try keys.keep(kept)
-    return kept
+    let enrolled = BoxKeyFile.Kept(key: key, signIn: mark, box: document?["box"]?.string ?? "")
+    try keys.keep(enrolled)
+    return enrolled
   }
 
   /// A hash that identifies a sign-in of the box: it changes with the viewer, the provider and the expiry.

@@ -11,13 +11,15 @@ extension AdminError {
     missing(RecordTitle(kind: what, name: name))
   }
 
-  /// The error for an abbreviated id that several records match.
-  static func ambiguous(_ what: String, _ typed: String, _ ids: [String]) -> AdminError {
+  /// The error for an id that several records match, usually an abbreviated one.
+  static func ambiguous(
+    _ what: String, _ typed: String, _ ids: [String], hint: String = "type more characters of the id"
+  ) -> AdminError {
     let most = 10
     let named = ids.prefix(most).joined(separator: ", ") + (ids.count > most ? ", …" : "")
     return AdminError(
       .ambiguous, "\(typed) is ambiguous; it matches these \(what)s: \(named)",
-      hint: "type more characters of the id")
+      hint: hint)
   }
 
   /// Translates an error of the store into an error for the operator.

@@ -59,23 +59,30 @@ extension AdminCall {
   /// Finds a device that is signed in or in `others`; nil when no device matches.
   ///
   /// `typed` may be the device's short name, the beginning of its short name, or the id that it calls itself. Throws
-  /// `ambiguous` when several match: devices choose their own ids, and a device may have chosen the beginning of
-  /// another's short name.
-  func findDevice(
-    _ typed: String, among others: some Sequence<DeviceHash> = EmptyCollection()
-  ) async throws(AdminError) -> DeviceHash? {
-    var fitting = Set(others.filter { $0.isCalled(typed) })
-    if DeviceHash.mayBeCalled(typed) {
-      fitting.formUnion(try await signedInDevices { $0.isCalled(typed) })
+  /// `ambiguous` when several match: devices choose their own ids. A device may have chosen the beginning of another's
+  /// short name, and boxes with different key pairs may be signed in with one device id.
+  func findDevice(_ typed: String, among others: [DeviceHash]? = nil) async throws(AdminError) -> DeviceHash? {
+    var fitting = Set((others ?? []).filter { $0.isCalled(typed) })
+    let (own, mayBeCalled) = (DeviceID(typed), DeviceHash.mayBeCalled(typed))
+    // Two owners may be signed in with one device id; the second has a hash of its own (`SignInOwner`). Temporary
+    // passes, which are in `others`, are counted by the device id alone.
+    if others == nil || mayBeCalled {
+      fitting.formUnion(
+        try await signedInDevices {
+          (mayBeCalled && $0.deviceHash.isCalled(typed)) || (others == nil && $0.device == own)
+        })
+    }
+    if mayBeCalled {
       // A complete short name takes precedence. Otherwise a device could hide another one by choosing the other's short
       // name as its id.
       if let whole = fitting.first(where: { $0.shortName == typed }) { return whole }
     }
-    if let own = DeviceID(typed).map(core.hasher.device), try await isSignedIn(own) {
-      fitting.insert(own)
-    }
+    if others != nil, let own = own.map(core.hasher.device), try await isSignedIn(own) { fitting.insert(own) }
     guard fitting.count <= 1 else {
-      throw .ambiguous("device", typed, fitting.map(\.shortName).sorted())
+      let names = fitting.map(\.shortName).sorted()
+      guard !fitting.contains(where: { $0.isCalled(typed) }) else { throw .ambiguous("device", typed, names) }
+      throw .ambiguous(
+        "device", typed, names, hint: "several boxes are signed in with this device id; type one of these ids")
     }
     return fitting.first
   }
@@ -90,8 +97,8 @@ extension AdminCall {
 
   /// Finds signed-in devices that satisfy a condition.
   ///
-  /// It scans all sign-ins, because the store has no index by short name.
-  private func signedInDevices(where fits: (DeviceHash) -> Bool) async throws(AdminError)
+  /// It scans all sign-ins, because the store has no index by short name, and none of the hashes of one device id.
+  private func signedInDevices(where fits: (AuthenticationRecord) -> Bool) async throws(AdminError)
     -> [DeviceHash]
   {
     var found: [DeviceHash] = []
@@ -102,7 +109,7 @@ extension AdminCall {
         try await core.store.authentications(
           AuthenticationFilter(), after: after, limit: AdminPaths.page, at: now)
       }
-      found += page.map(\.deviceHash).filter(fits)
+      found += page.filter(fits).map(\.deviceHash)
       guard let end = page.last else { return found }
       last = end.authentication.id
     }

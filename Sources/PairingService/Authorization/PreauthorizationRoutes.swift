@@ -131,7 +131,7 @@ package struct PreauthorizationRoutes: Sendable {
     }
     guard let use, let pass = viewer.pass else { return nil }
     do throws(TemporaryPassRefusal) {
-      _ = try pass.opening(id, use, at: core.clock.now)
+      _ = try pass.opening(id.stored, use, at: core.clock.now)
       return nil
     } catch {
       return CallError(watching: error)

@@ -18,7 +18,8 @@ extension V1Call {
         appID: try clean(Field.appID), appVersion: try clean(Field.appVersion),
         registrationURL: try clean(Field.registrationURL)),
       // Texts of the app that cannot be read are left out, like the rest of what a device reports about itself.
-      options: AppTexts.normalized(parameters.others), owner: owner.name)
+      options: AppTexts.normalized(parameters.others), owner: owner.name
+    ).shortened()
   }
 
   /// The id that the app's analytics uses for the viewer, as a parameter or header of any call.

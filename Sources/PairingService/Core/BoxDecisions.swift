@@ -28,10 +28,15 @@ package final class BoxDecisions: Sendable {
   /// If the number differs later, the caller may have missed a decision and must read the store again.
   package var changeCount: UInt64 { changes.withLock { $0 } }
 
+  /// Stores a decision, and completes the box's long poll if the decision is the valid one now.
+  ///
+  /// `signed` is the box's signed text that has the decision, which counts once.
+  ///
+  /// - Throws: `notFound` when the box already has the maximum number of decisions.
   package func decide(
-    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?
+    _ decision: PlatformPermissionRecord, signed: UsedText? = nil, audit entry: AuditEntry?
   ) async throws(StoreError) {
-    guard try await store.decide(decision, audit: entry, at: clock.now) else { return }
+    guard try await store.decide(decision, signed: signed, audit: entry, at: clock.now) else { return }
     noteChange(of: decision.device)
   }
 

@@ -25,22 +25,36 @@ extension PlatformRoutes {
       throw CallError(
         .badRequest, details: "\(Field.publicKey) must be an Ed25519 key, its SubjectPublicKeyInfo in base64")
     }
-    try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
+    let signs = try call.parameters.value(Field.decisions)
+    guard signs == nil || signs == "signed" else {
+      throw CallError(.badRequest, details: "\(Field.decisions) must be signed")
+    }
     return .later { [core] in
       let signIn = try await core.boxSignIn(call, device)
-      guard let id = BoxID(Random.uuid()) else { throw CallError(.internalServerError, code: .internalError) }
-      try await core.store.enrol(
+      // A refused key is checked before the rate limit, so that another program with the device id cannot use up the
+      // box's.
+      if let there = try await core.store.box(of: signIn.authentication.id), there.key != key.spki {
+        throw core.refusedKey(call, device)
+      }
+      try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
+      guard let id = BoxID((signs == nil ? "" : BoxRecord.signing) + Random.uuid()) else {
+        throw CallError(.internalServerError, code: .internalError)
+      }
+      let box = try await core.store.enrol(
         BoxRecord(
           id: id, authentication: signIn.authentication.id, key: key.spki, enrolled: core.clock.now,
           rowKey: signIn.record.rowKey),
         at: core.clock.now)
-      if let line = core.audit.strangerEntry(
-        .device(call.requestor.id), "platform.enrol", device.hash.shortName, detail: id.text, at: call.requestor.id,
-        from: call.request.clientAddress)
+      guard box.key == key.spki else { throw core.refusedKey(call, device) }
+      if box.id == id,
+        let line = core.audit.strangerEntry(
+          .device(call.requestor.id), "platform.enrol", device.hash.shortName, detail: box.id.text,
+          at: call.requestor.id,
+          from: call.request.clientAddress)
       {
         core.audit.note(line, from: call.request.clientAddress)
       }
-      let document: JSONObject = ["box": .string(id.text)]
+      let document: JSONObject = ["box": .string(box.id.text)]
       return V1Reply(response: Response(.ok, type: "application/json", body: document.bytes()))
     }
   }
@@ -49,40 +63,29 @@ extension PlatformRoutes {
 
   private func decide(_ call: V1Call) throws(CallError) -> V1Outcome {
     let device = try call.boxDevice()
-    let app = try call.parameters.required(Field.app)
-    let name = try call.parameters.required(Field.appRequestor)
-    let word = try call.parameters.required(Field.permission)
-    guard PlatformApp.isName(app) else {
-      throw CallError(.badRequest, details: "\(Field.app) must be the name of an app of the box")
-    }
-    guard let requestor = RequestorID(name), call.provisioned.requestor(requestor) != nil else {
-      throw CallError(.badRequest, details: "\(Field.appRequestor) must be a requestor of this service")
-    }
-    guard let decision = AppDecision(rawValue: word) ?? (word == "asked" ? .undetermined : nil) else {
-      throw CallError(.badRequest, details: "\(Field.permission) must be granted, denied, undetermined or asked")
-    }
-    let age = try call.age()
-    try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
+    let signed = try call.parameters.value(Field.decision)
+    let plain = signed == nil ? try ReportedDecision(call) : nil
     return .later { [core] in
-      let box = try await core.boxSignIn(call, device).record.deviceHash
-      let now = core.clock.now
-      if word == "asked" {
-        let question = PlatformPermissionRecord(
-          device: box, app: app, requestor: requestor, isGranted: nil,
-          decided: PlatformPermissionRecord.neverDecided)
-        try await core.boxDecisions.decide(question, audit: nil)
-        return .noContent
+      let signIn = try await core.boxSignIn(call, device).record
+      let key = try await core.store.box(of: signIn.authentication.id)
+      let report: ReportedDecision
+      if let signed {
+        report = try ReportedDecision(signed, by: key, call, at: core.clock.now)
+      } else if let plain, let key, !key.signsDecisions {
+        report = plain
+      } else {
+        throw CallError(.forbidden, details: "the box's key must sign the decision")
       }
-      // The decision's time must be after `neverDecided`, the time of an app's question; otherwise the decision would
-      // not replace the question.
-      let decided = max(now - age, PlatformPermissionRecord.neverDecided + .milliseconds(1))
+      // Counted only now, so that another program with the device id cannot use up the box's limit.
+      try core.limits.takeDecision(of: device.hash, at: call.requestor.id)
       try await core.boxDecisions.decide(
-        PlatformPermissionRecord(
-          device: box, app: app, requestor: requestor, isGranted: decision.isGranted, decided: decided),
-        audit: core.audit.strangerEntry(
-          .device(call.requestor.id), "platform.decide", box.shortName,
-          detail: "the viewer's decision about app \(app) of \(requestor): \(decision.rawValue)", at: call.requestor.id,
-          from: call.request.clientAddress))
+        report.record(of: signIn.deviceHash, at: core.clock.now), signed: report.signed,
+        audit: report.decision.flatMap { decision in
+          core.audit.strangerEntry(
+            .device(call.requestor.id), "platform.decide", signIn.deviceHash.shortName,
+            detail: "the viewer's decision about app \(report.app) of \(report.requestor): \(decision.rawValue)",
+            at: call.requestor.id, from: call.request.clientAddress)
+        })
       return .noContent
     }
   }
@@ -159,20 +162,16 @@ extension V1Call {
     }
     return try device()
   }
-
-  /// How long ago the viewer decided, as the box states it.
-  ///
-  /// A box that was offline reports a decision later. It sends an age and not a time, so its clock need not be right.
-  fileprivate func age() throws(CallError) -> Duration {
-    guard let text = try parameters.value(Field.decisionAge) else { return .zero }
-    guard let age = Int64(text), age >= 0, age < 1 << 53 else {
-      throw CallError(.badRequest, details: "\(Field.decisionAge) must be a number of milliseconds")
-    }
-    return .milliseconds(age)
-  }
 }
 
 extension ServiceCore {
+  fileprivate func refusedKey(_ call: V1Call, _ device: CallDevice) -> CallError {
+    audit.note(
+      .device(call.requestor.id), "platform.enrol", device.hash.shortName, .refused,
+      detail: "the box's sign-in has another key", once: true)
+    return CallError(.forbidden, details: "the box's sign-in has another key: sign the box in again")
+  }
+
   fileprivate func decisionList(of device: DeviceHash, _ signIn: ValidSignIn) async throws(StoreError) -> DecisionList {
     DecisionList(try await store.decisions(of: device)) { exchangeRefusal(signIn.provider.id, for: $0) }
   }

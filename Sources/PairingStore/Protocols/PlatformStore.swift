@@ -4,16 +4,21 @@ public import RegentPairing
 public protocol PlatformStore: Sendable {
   /// Stores the public key that a box enrols for single sign-on.
   ///
-  /// It replaces an earlier key of the same sign-in, so that a box that lost its key can enrol again.
+  /// Guarantees: the box's sign-in is valid at this moment. A sign-in has one key, the first one. So another program
+  /// that knows the device id cannot replace the box's key, and a box that lost its key must be paired again.
   ///
-  /// Guarantees: the box's sign-in is valid at this moment.
+  /// - Returns: the box with the sign-in's key: this one, or the one that was enrolled before.
   /// - Throws: `notInForce`, `notFound`.
-  func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError)
+  @discardableResult
+  func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) -> BoxRecord
 
   /// Reads a box whose sign-in has not ended.
   ///
   /// Account, integration and row key are not checked.
   func box(_ id: BoxID, at now: Instant) async throws(StoreError) -> BoxRecord?
+
+  /// Reads the box whose key was registered with this sign-in; nil before it registers a key.
+  func box(of authentication: AuthenticationID) async throws(StoreError) -> BoxRecord?
 
   /// Exchanges a box's assertion for an app's sign-in.
   ///
@@ -30,12 +35,13 @@ public protocol PlatformStore: Sendable {
   /// Stores a viewer's decision about an app on a box, or the question of the app, by the rules of
   /// ``PermissionChange``.
   ///
-  /// The audit line is written only when the decision changes.
+  /// The audit line is written only when the decision changes. A decision that the box signed (`signed`) counts once:
+  /// in one transaction its id is stored, and the store ignores a decision whose id it has.
   ///
   /// - Returns: whether this decision is the valid one now.
   /// - Throws: `notFound` when the box already has the maximum number of decisions.
   func decide(
-    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
+    _ decision: PlatformPermissionRecord, signed: UsedText?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool
 
   /// The viewer's decisions about the apps of a box.

@@ -91,6 +91,23 @@ public struct AskedByClient: Hashable, Sendable {
 }
 
 extension DeviceDescription {
+  /// The maximum ``size`` of a description without ``data``, which has its own limit of 2 KiB.
+  ///
+  /// The SDK and the V1 clients that were seen send less than 1 KiB.
+  public static let longest = 3_072
+
+  /// Leaves out texts until the rest is not longer than ``longest``: first the app's options, then the deprecated
+  /// parameters, then the device information.
+  ///
+  /// The viewer sees none of these; the others have at most 1 KiB together.
+  public func shortened() -> DeviceDescription {
+    var about = self
+    if about.size > Self.longest { about.options = nil }
+    if about.size > Self.longest { about.older = OlderDeviceFields() }
+    if about.size > Self.longest { about.information = nil }
+    return about
+  }
+
   /// The total length of the texts of this description, in UTF-8 bytes.
   ///
   /// An untrusted device chooses the texts, so this is the memory that one pending code can cost.

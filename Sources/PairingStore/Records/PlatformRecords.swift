@@ -7,7 +7,7 @@ public import RegentPairing
 ///
 /// The row signature covers all columns. The column `public_key` holds ``rowKey``.
 public struct BoxRecord: Hashable, Sendable {
-  /// The id of the box, which its signed assertions name.
+  /// The id of the box, which its signed assertions and decisions name.
   public let id: BoxID
   /// The sign-in of the box itself, which its apps share.
   public let authentication: AuthenticationID
@@ -25,6 +25,32 @@ public struct BoxRecord: Hashable, Sendable {
     self.key = key
     self.enrolled = enrolled
     self.rowKey = rowKey
+  }
+
+  /// What the id of a box begins with that signs each decision of the viewer with its key.
+  ///
+  /// The id says so, because the table has no column for it.
+  public static let signing = "signing-"
+
+  /// Whether the box signs each decision, which boxes of version 0.1.0 do not.
+  public var signsDecisions: Bool { id.text.hasPrefix(Self.signing) }
+}
+
+/// A signed text of a box that counts once, by its id: an answer to a profile request, or a decision.
+public struct UsedText: Hashable, Sendable {
+  public let id: String
+  public let ends: Instant
+
+  public init(id: String, ends: Instant) {
+    self.id = id
+    self.ends = ends
+  }
+
+  /// A decision that a box has signed.
+  ///
+  /// The box's id is part of the stored id, because boxes choose the ids of their decisions.
+  public init(decision id: String, of box: BoxID, ends: Instant) {
+    self.init(id: "\(box.text) \(id)", ends: ends)
   }
 }
 

@@ -47,7 +47,7 @@ extension RowStore {
       let before = try rows.use(context, requestor, provider, record.deviceHash, record.identity)
       let after: TemporaryPassUse
       do throws(TemporaryPassRefusal) {
-        after = try rules.opening(resource, before, at: now)
+        after = try rules.opening(resource.stored, before, at: now)
       } catch {
         throw StoreError.pass(error)
       }
@@ -205,26 +205,15 @@ extension SignedRows {
 
 /// How the row of a permit names its resource.
 enum PermitRow {
-  /// The maximum length of a resource's name in a permit row, in bytes.
-  ///
-  /// Titles are shorter. A name of one kilobyte would take seven in the file, because SQLite stores the key twice.
-  private static let longest = 128
   /// The length up to which version 0.1.0 stored a resource's name unchanged, in bytes.
   private static let earlierLongest = 1_024
-  private static let mark = "sha256:"
 
-  /// The name of a resource in a permit row: the resource itself, or a hash if it is long (resources have up to 8 KiB).
-  ///
-  /// A short resource that looks like a hash is hashed too, so that no two resources have the same name.
-  static func name(of resource: ResourceID) -> String {
-    let text = resource.text
-    guard text.utf8.count > longest || text.hasPrefix(mark) else { return text }
-    return mark + Hex.encode(SHA256.hash(text))
-  }
+  /// The name of a resource in a permit row.
+  static func name(of resource: ResourceID) -> String { resource.stored.text }
 
   /// The resource's name in permit rows of an earlier version; nil when it is the same as now.
   static func earlierName(of resource: ResourceID, besides name: String) -> String? {
     let text = resource.text
-    return text.utf8.count <= earlierLongest && !text.hasPrefix(mark) && text != name ? text : nil
+    return text.utf8.count <= earlierLongest && !resource.isMarked && text != name ? text : nil
   }
 }

@@ -3,13 +3,16 @@ public import PairingStore
 import RegentSQL
 
 extension RowStore {
-  public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) {
+  public func enrol(_ box: BoxRecord, at now: Instant) async throws(StoreError) -> BoxRecord {
     try await write { context, rows in
       guard try rows.standing(context, box.authentication, at: now) != nil else {
         throw StoreError.notFound(what: "authentication")
       }
+      if let there = try rows.box(context, of: box.authentication) { return there }
+      // A row that fails verification would otherwise keep the box's key out.
       try context.run("DELETE FROM platform_box WHERE authentication = \(box.authentication.text)")
       try rows.insert(context, Tables.boxes, box)
+      return box
     }
   }
 
@@ -23,10 +26,14 @@ extension RowStore {
     }
   }
 
+  public func box(of authentication: AuthenticationID) async throws(StoreError) -> BoxRecord? {
+    try await read { context, rows in try rows.box(context, of: authentication) }
+  }
+
   public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
     try await requireMoreThanReserve()
     return try await write { context, rows in
-      let used = UsedRequest(id: exchange.request, ends: exchange.requestEnds)
+      let used = UsedText(id: exchange.request, ends: exchange.requestEnds)
       guard try rows.insertNew(context, Tables.usedRequests, used) else { throw StoreError.exchange(.used) }
       guard let box = try rows.one(context, Tables.boxes, Tables.boxes.row(exchange.box.text))?.record,
         box.key == exchange.key
@@ -48,9 +55,10 @@ extension RowStore {
   }
 
   public func decide(
-    _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
+    _ decision: PlatformPermissionRecord, signed: UsedText?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool {
     try await write { context, rows in
+      if let signed, try !rows.insertNew(context, Tables.usedRequests, signed) { return false }
       let there = try rows.decisions(context, of: decision.device)
       guard let change = try PermissionChange(decision, among: there, at: now) else { return false }
       if let forgotten = change.forgotten {
@@ -98,6 +106,12 @@ extension RowStore {
 }
 
 extension SignedRows {
+  fileprivate func box<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, of authentication: AuthenticationID
+  ) throws -> BoxRecord? {
+    try one(context, Tables.boxes, "\(all: Tables.boxes) WHERE authentication = \(authentication.text)")?.record
+  }
+
   /// Why an app's sign-in that depends on a box's sign-in is refused; nil when it is not refused.
   ///
   /// It is refused when the box's sign-in is not valid or the viewer does not let the app use it. The expiry of the

@@ -2,14 +2,6 @@ import RegentPairing
 import PairingStore
 import RegentSQL
 
-/// A box's sign-in request that has been answered with an assertion.
-///
-/// It is remembered so that it cannot be answered again.
-struct UsedRequest: Sendable {
-  let id: String
-  let ends: Instant
-}
-
 extension Tables {
   static let boxes = Table<BoxRecord>(
     "platform_box", signer: .rowPair,
@@ -53,11 +45,11 @@ extension Tables {
     }
   }
 
-  static let usedRequests = Table<UsedRequest>(
+  static let usedRequests = Table<UsedText>(
     "used_profile_request", [.text("id"), .number("expires")]
   ) { request, _ in
     [.text(request.id), .integer(request.ends.milliseconds)]
   } decode: { fields, _ throws(UnreadableRow) in
-    UsedRequest(id: try fields.text(), ends: try fields.instant())
+    UsedText(id: try fields.text(), ends: try fields.instant())
   }
 }

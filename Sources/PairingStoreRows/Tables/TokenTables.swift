@@ -83,7 +83,7 @@ extension Tables {
     let identity = try fields.bytes()
     let started = try fields.optionalInstant()
     var resources: Set<ResourceID> = []
-    for text in try fields.json().texts() { resources.insert(try present(ResourceID(text))) }
+    for text in try fields.json().texts() { resources.insert(try present(ResourceID(text)).storedFromRow) }
     return TemporaryPassRecord(
       requestor: requestor, provider: provider, device: device,
       identity: identity.isEmpty ? nil : try present(IdentityHash(identity)),

@@ -26,6 +26,7 @@ public struct TemporaryPassUse: Hashable, Sendable {
   ///
   /// The pass's duration counts from this time.
   public var started: Instant?
+  /// The names of the opened resources in rows: long resources are hashes (`ResourceID.stored`).
   public var resources: Set<ResourceID>
 
   public init(started: Instant? = nil, resources: Set<ResourceID> = []) {

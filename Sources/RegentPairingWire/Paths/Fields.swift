@@ -71,6 +71,10 @@ public enum Field {
   public static let permission = "permission"
   /// How long ago the viewer decided, in milliseconds.
   public static let decisionAge = "decisionAge"
+  /// The decision as a text that the box's key has signed; the service then reads no other field of it.
+  public static let decision = "decision"
+  /// `signed` at the registration of a box's key: the box signs each decision with it.
+  public static let decisions = "decisions"
 
   /// All parameter names above.
   ///
@@ -80,7 +84,7 @@ public enum Field {
     appVersion, registrationURL, provider, providerID, regcode, domainName, redirectURL, logoutTicket,
     noFlash, noFrame, lifetime, match, after, resource, genericData, format, accessToken, applicationProfile,
     visitorID, platformResponse, publicKey, app, appRequestor,
-    permission, decisionAge,
+    permission, decisionAge, decision, decisions,
   ]
 }
 
