@@ -74,10 +74,30 @@ extension AdminCall {
     if let own = DeviceID(typed).map(core.hasher.device), try await isSignedIn(own) {
       fitting.insert(own)
     }
+    if fitting.isEmpty { fitting = try await devices(named: typed) }
     guard fitting.count <= 1 else {
       throw .ambiguous("device", typed, fitting.map(\.shortName).sorted())
     }
     return fitting.first
+  }
+
+  /// The signed-in devices to which an operator or a viewer has given this name.
+  ///
+  /// A name that a device gives itself does not count, because an app could copy the name of another one.
+  private func devices(named name: String) async throws(AdminError) -> Set<DeviceHash> {
+    var found: Set<DeviceHash> = []
+    var last: AuthenticationID?
+    while true {
+      let after = last
+      let (records, names) = try await stored { () throws(StoreError) in
+        let records = try await core.store.authentications(
+          AuthenticationFilter(), after: after, limit: AdminPaths.page, at: now)
+        return (records, try await core.screenNames(of: records))
+      }
+      for record in records where names[record.authentication.id] == name { found.insert(record.deviceHash) }
+      guard records.count == AdminPaths.page, let end = records.last else { return found }
+      last = end.authentication.id
+    }
   }
 
   private func isSignedIn(_ device: DeviceHash) async throws(AdminError) -> Bool {

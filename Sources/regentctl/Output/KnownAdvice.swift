@@ -11,7 +11,8 @@ enum KnownAdvice {
     guard let fix = finding.fix, !isKnown(fix) else { return finding }
     return Finding(
       finding.check, finding.status, finding.detail,
-      fix: "not shown: the service sent advice that this regentctl does not know; compare the versions, see its log")
+      fix: "not shown: the service sent advice that this regentctl does not know; run sudo regentd check, or see the "
+        + "service's log: journalctl -u regentd -n 20")
   }
 
   static func isKnown(_ advice: String) -> Bool {
