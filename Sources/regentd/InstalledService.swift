@@ -40,6 +40,17 @@ enum InstalledService {
     say(said, nil)
   }
 
+  /// Refuses to run a second service as root, beside the installed one, with an empty database in root's home.
+  static func refuseSecondService(_ call: Invocation) throws(CommandError) {
+    guard Accounts.effectiveUser == 0, call[ServeCommand.database] == nil,
+      ["STATE_DIRECTORY", "XDG_STATE_HOME"].allSatisfy({ ProcessEnvironment.value($0) == nil }),
+      units.contains(where: isThere), isThere(state)
+    else { return }
+    throw CommandError(
+      "the installed service is run by systemd, with its own user and its data in \(state)",
+      hint: "start it: systemctl start regentd; for another service, name its database: --database FILE")
+  }
+
   /// Variables that are already set take precedence.
   private static func give(_ name: String, _ value: String) { ProcessEnvironment.setMissing(name, value) }
 

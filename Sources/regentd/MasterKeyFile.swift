@@ -217,7 +217,8 @@ struct MasterKeyFile {
     CommandError(
       "the master key \(paths.masterKey) is missing; without it, the database \(paths.shownDatabase) cannot be opened",
       hint: paths.server == nil
-        ? "put the key file back; to start with an empty database, move the old database away"
+        ? "put the key file back, or, while the service still runs, run regentctl master-key change; to give up all "
+          + "data and start with an empty database, move the old database and its file .made away"
         : "copy the key file of another node to that path, or name it: --master-key FILE")
   }
 }

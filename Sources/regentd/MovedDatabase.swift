@@ -59,7 +59,7 @@ struct MovedDatabase {
         "the database \(database) was moved to \(note.place)",
         hint: "start the service with --database \(shellQuoted(note.place)); "
           + "to move it back, use regentd move --from; "
-          + "to start with an empty database here, run rm \(shellQuoted(moved))"
+          + "to start with an empty database here, run rm -f \(shellQuoted(moved)) \(shellQuoted("\(database).made"))"
       )
     }
   }

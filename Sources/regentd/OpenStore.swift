@@ -11,18 +11,52 @@ import SQLite
 
 /// Opens the database with its master key.
 ///
-/// The first start creates both.
+/// The first start creates both. A service (`isOfService`) refuses to start with an empty database in place of a lost
+/// one.
 func openStore(
-  _ paths: ServicePaths, holding held: HeldMasterKey? = nil,
+  _ paths: ServicePaths, isOfService: Bool = false, holding held: HeldMasterKey? = nil,
   onMigration: @escaping @Sendable (MigrationProgress) -> Void = { _ in },
   onFailStop: @escaping @Sendable (SQLiteError) -> Void
 ) throws -> SQLiteStore {
   try MovedDatabase(of: paths.database).refuseService()
   try RestoredDatabase(of: paths.database).finish()
-  return try MasterKeyFile(paths).open(isSealed: { try PrivateFile.check(paths.database) }) { key in
+  let mark = isOfService ? DatabaseMark(of: paths.database) : nil
+  try mark?.refuseLoss()
+  let opened = try MasterKeyFile(paths).open(isSealed: { try PrivateFile.check(paths.database) }) { key in
     let store = try openStore(at: paths.database, key, onMigration: onMigration, onFailStop: onFailStop)
     held?.hold(key)
     return store
+  }
+  mark?.set()
+  return opened
+}
+
+/// An empty file beside the database, which says that there is one.
+///
+/// Without it, a service whose database was lost would start with an empty one, and its nightly backups would replace
+/// those of the lost one.
+struct DatabaseMark {
+  private let database: String
+  private var path: String { "\(database).made" }
+
+  init(of database: String) { self.database = database }
+
+  /// Throws if the database was lost.
+  func refuseLoss() throws {
+    guard try !PrivateFile.check(database), (try? PrivateFile.check(path)) == true else { return }
+    throw CommandError(
+      "the database \(database) is missing; the service had one here before",
+      hint:
+        "restore the last backup: regentctl restore FILE (nightly backups are in /var/backups/regentd); to give up all "
+        + "data and start with an empty database, run rm \(shellQuoted(path))")
+  }
+
+  /// Writes the mark.
+  ///
+  /// A failure is ignored: the service can run without the mark, and the next start tries again.
+  func set() {
+    guard (try? PrivateFile.check(path)) == false else { return }
+    try? DurableFile.write([], to: path)
   }
 }
 

@@ -186,7 +186,7 @@ private func openDatabase(
       }
     )
   }
-  let store = try openStore(paths, holding: nextStart.key, onMigration: onMigration) { error in
+  let store = try openStore(paths, isOfService: true, holding: nextStart.key, onMigration: onMigration) { error in
     // It is unknown what is on the disk. The process exits, and the restart reads the disk again.
     log.error("store-stopped", ["reason": .text(error.description)])
     Glibc._exit(70)

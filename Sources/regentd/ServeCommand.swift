@@ -158,6 +158,7 @@ enum ServeCommand {
       inputs: inputs, sections: sections, rules: rules, environmentPrefix: "REGENT_",
       example: "regentd serve --listen 127.0.0.1:8787 --public-url https://tv.example.org"
     ) { call in
+      try InstalledService.refuseSecondService(call)
       let settings = try ServiceSettings(call)
       try await serve(settings, call.console, held)
     }

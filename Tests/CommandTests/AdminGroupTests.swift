@@ -17,9 +17,8 @@ struct `Groups of the admin socket` {
         desk 200 403
         watcher 200 403
         stranger 000 000
-        desk: this needs the role owner, and user 65534 has the role desk
-        desk: use sudo, or join the group tv-owners, which has the role owner: sudo usermod -aG tv-owners $USER, then \
-        log in again
+        desk: this needs the role owner, and user 54321 has the role desk
+        desk: ask root or a member of the group tv-owners, which has the role owner, to run the command
         groups: complete
         BAD   admin-groups: there is no group tv-desk: the next start of the service will fail
               fix: groupadd --system tv-desk
@@ -40,7 +39,7 @@ struct `Groups of the admin socket` {
     GROUPS_OF="--admin-group tv-owners --admin-desk-group tv-desk --admin-viewer-group tv-watchers"
     regentd serve --listen 127.0.0.1:0 --admin-socket $S $GROUPS_OF > out 2> log &
     for I in $(seq 300); do grep -q listening out && break; sleep 0.1; done
-    as() { G=$1; shift; setpriv --reuid=65534 --regid=$G --clear-groups curl -s --unix-socket $S "$@" || true; }
+    as() { G=$1; shift; setpriv --reuid=54321 --regid=$G --clear-groups curl -s --unix-socket $S "$@" || true; }
     status() { as $1 -o /dev/null -w '%{http_code}' -X $2 http://localhost$3; }
     for WHO in owner:4241 desk:4242 watcher:4243 stranger:4244; do
       G=${WHO#*:}

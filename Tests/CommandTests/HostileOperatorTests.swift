@@ -49,7 +49,7 @@ import Testing
       try shell.get("chmod 711 . && mkdir -m 711 door && cp \(try builtProgram("regentctl")) door")
       try withService("--admin-socket", "\(folder)/door/admin.sock", in: folder) { _ in
         let command =
-          "setpriv --reuid 65534 --regid 65534 --clear-groups door/regentctl --socket door/admin.sock"
+          "setpriv --reuid 54321 --regid 54321 --clear-groups door/regentctl --socket door/admin.sock"
         // The kernel lets no other user connect to the socket.
         let closed = try shell.refusal("\(command) stats")
         #expect(closed.hasPrefix("regentctl: this user may not use "))
@@ -57,14 +57,14 @@ import Testing
         // With a wider mode on the socket, the service checks the user itself.
         try shell.get("chmod 666 door/admin.sock")
         let refused = try shell.refusal("\(command) stats")
-        #expect(refused.contains("user 65534 may not use the admin socket"))
+        #expect(refused.contains("user 54321 may not use the admin socket"))
         #expect(refused.contains("hint: "))
         #expect(try shell.refusal("\(command) requestor add evil").contains("may not use"))
         #expect(try shell.get("regentctl --socket door/admin.sock requestor list --json") == "[]")
         // The refusal is answered at once, but its audit line may be written later.
         try eventually("the refusal in the audit log", within: 60) {
           try shell.get("regentctl --socket door/admin.sock audit tail")
-            .contains("admin.refused user 65534 (refused)") ? true : nil
+            .contains("admin.refused user 54321 (refused)") ? true : nil
         }
       }
     }

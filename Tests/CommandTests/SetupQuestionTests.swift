@@ -48,10 +48,32 @@ import Testing
       let command = "\(Self.setup) --requestor acme --requestor-name 'My TV' --provider cable --account anna"
       let weak = try shell.refusal("echo 12345678 | \(command)")
       #expect(weak.contains("the password is too easy to guess"), "\(weak)")
-      #expect(weak.contains("every viewer may watch every title (*); add --allow PATTERN"), "\(weak)")
+      #expect(weak.contains("no viewer may watch a title yet: run regentctl entitle add cable --allow"), "\(weak)")
+      #expect(try shell.get("regentctl entitle list cable --json") == "[]")
       let short = try shell.get("echo 'blue bench' | \(command) --invite 2>&1")
       #expect(short.contains("account cable/anna added") && short.contains("but short; viewers"), "\(short)")
       #expect(try shell.get("regentctl requestor list --json").contains(#""name":"My TV""#))
+      try shell.get("\(Self.setup) --allow 'news-*' < /dev/null")
+      #expect(try shell.get("regentctl entitle list cable").contains("news-*"))
+    }
+  }
+
+  @Test func `setup gives groups a role in the settings, and tells an operator at a terminal about them`() throws {
+    try withNewService { shell in
+      let said = try shell.get("\(Self.setup) --json --desk-group daemon --viewer-group sys 2>&1 < /dev/null")
+      #expect(
+        said.contains(#""roles":["REGENT_ADMIN_DESK_GROUP=daemon","REGENT_ADMIN_VIEWER_GROUP=sys"]"#), "\(said)")
+      #expect(
+        try shell.get("cat settings")
+          == "REGENT_LOG=text\nREGENT_ADMIN_DESK_GROUP=daemon\nREGENT_ADMIN_VIEWER_GROUP=sys")
+      let again = try shell.get("\(Self.setup) --desk-group daemon 2>&1 < /dev/null")
+      #expect(!again.contains("REGENT_ADMIN"), "\(again)")
+      try shell.get("echo 'a long enough password' | \(Self.setup) --account anna --allow '*'")
+      let informed = try typed(shell, ["", "", "", "none"]).outputText
+      #expect(!informed.contains("--desk-group"), "\(informed)")
+      try shell.get("printf 'REGENT_LOG=text\n' > settings")
+      let told = try typed(shell, ["", "", "", "none"]).outputText
+      #expect(told.contains("regentctl setup --desk-group regent-desk"), "\(told)")
     }
   }
 }

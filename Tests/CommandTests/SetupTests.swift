@@ -10,7 +10,7 @@ import Testing
       #expect(unsafe mkdir("\(folder)/backups", 0o700) == 0)
       try withService(in: folder) { _ in
         let setup =
-          "regentctl setup --requestor acme --provider cable --account anna --backups backups --settings settings"
+          "regentctl setup --requestor acme --provider cable --account anna --allow '*' --backups backups --settings settings"
         let first = try shell.get("echo 'a long enough password' | \(setup) 2>&1")
         for line in [
           "requestor acme added", "provider cable added", "integration of acme with cable added",
@@ -66,7 +66,7 @@ import Testing
       try withService(in: folder) { _ in
         let said = try shell.get(
           "mkdir -m 700 backups && echo 'a long enough password' | "
-            + "regentctl setup --invite --requestor acme --provider cable --account anna --backups backups")
+            + "regentctl setup --invite --requestor acme --provider cable --account anna --allow '*' --backups backups")
         #expect(said.contains("on the box  sudo regent setup --code 'http://127.0.0.1:"), "\(said)")
         #expect(!said.contains("secret") && !said.contains("warn  requestor"), "\(said)")
         #expect(try shell.get("regentctl invitation list --json").contains(#""uses":1"#))

@@ -69,6 +69,16 @@ import Testing
         try shell.get("regentctl requestor add acme && regentctl key issue acme")
         #expect(!(try doctor().contains("set-back")))
       }
+      try run {
+        // A viewer's name is erased from the log, and is not in the mark.
+        try shell.get(
+          "regentctl provider add cable --name Cable --kind local && regentctl account add cable berta --no-password")
+        #expect(!(try doctor().contains("set-back")))
+        #expect(try shell.get("grep -c berta .local/state/regentctl/audit-marks.json || true") == "0")
+        try shell.get("regentctl account erase cable berta --yes")
+        #expect(!(try doctor().contains("set-back")))
+        try shell.get("regentctl provider remove cable --yes")
+      }
       try shell.get("cp \(shell.state)/regent.db old.db")
       try run {
         try shell.get(

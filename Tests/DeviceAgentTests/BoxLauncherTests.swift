@@ -216,7 +216,8 @@ import Testing
     let failure = AgentFailure(code: "busy", message: "m", hint: "h", trouble: .busy(seconds: 3))
     let events: [LinkEvent] = [
       .providers([ProviderEntry(id: "a", name: "A", isFeatured: true)], last: "a"), .code(Scene.code()), .opened,
-      .match(42), .authenticated(name: "n", provider: "p"), .alreadySignedIn(name: nil, provider: "p"), .denied,
+      .match(42), .authenticated(name: "n", provider: "p"), .alreadySignedIn(name: nil, provider: "p"),
+      .alreadySignedIn(name: "n", provider: "p", id: "one"), .denied,
       .expired, .withdrawn, .recovered, .trouble(failure), .failed(failure),
       .failed(AgentFailure(code: "c", message: "m", hint: nil, trouble: .offline(host: "h"))),
     ]

@@ -45,6 +45,23 @@ private func code(_ name: String = "BCDFGHJK", deadline: Int64 = 1_800_000) -> S
     if !isAtOnce { #expect(model.handle(.tick, now: 1 + PairModel.farewellTime) == [.end(.done)]) }
   }
 
+  @Test func `pair --provider fails on a box that is signed in with another provider, except without a keyboard`() {
+    func effects(_ mode: PairMode, _ provider: String?) -> [PairEffect] {
+      var model = PairModel(mode: mode, provider: provider)
+      _ = model.start(now: 0)
+      return model.handle(.link(.alreadySignedIn(name: "demo", provider: "One", id: "one")), now: 1)
+    }
+    let failure = AgentFailure(
+      code: "signed-in-elsewhere", message: "this box is signed in with One, not with two",
+      hint: "sign in there instead: regent pair --provider two --force", trouble: .service)
+    for mode in [PairMode.attended, .once] {
+      #expect(effects(mode, "two") == [.tell(.error(failure)), .end(.failed)])
+      #expect(effects(mode, "one").last == .end(.done))
+      #expect(effects(mode, nil).last == .end(.done))
+    }
+    #expect(effects(.unattended, "two") == [.tell(.alreadySignedIn(name: "demo", provider: "One"))])
+  }
+
   @Test(arguments: [
     (PairMode.attended, LinkEvent.denied, [PairEffect.tell(.denied)], PairStage.denied),
     (.once, .denied, [.tell(.denied), .end(.denied)], .denied),

@@ -120,7 +120,7 @@ def main():
         install(*paths)
         running()
         said = stage.machine.run(
-            "regentctl", "setup", "--public-url", PUBLIC_URL, "--elsewhere", "--account", "anna", "--invite", text="a long enough password\n")
+            "regentctl", "setup", "--public-url", PUBLIC_URL, "--elsewhere", "--account", "anna", "--allow", "*", "--invite", text="a long enough password\n")
         code = re.search(r"regent setup --code '\S+#(\S+)'", said)[1]
         stage.machine.run("regent", "setup", "--service", "http://127.0.0.1:8787", "--code", code)
         for name in ("xbmc", "xbmcgui"):

@@ -97,6 +97,36 @@ def sign_in(house):
     assert not box.status()["signedIn"] and not box.sign_out()
 
 
+def disabled_account(house):
+    """A device whose account an operator disables says so, plays again when the account is enabled, and may meanwhile
+    sign in anew."""
+    box = house.box()
+    pairing = Pairing(box)
+    house.phone(pairing.event("code")["code"], "approve")
+    pairing.ends()
+
+    def refuses_all():
+        for call in (lambda: box.media_token("channel-1"), lambda: box.preauthorize(["channel-1", "other"])):
+            with refuses("not-signed-in", "the account is disabled"):
+                call()
+            assert box.status() == {"signedIn": False, "requestor": REQUESTOR, "accountDisabled": True}, box.status()
+        assert box.refresh()["accountDisabled"] and not box.refresh()["signedIn"]
+
+    house.control("account", "disable", "aurora", "anna")
+    refuses_all()
+    pairing = Pairing(box)
+    pairing.event("code")
+    box.leave()
+    assert pairing.ends() == ["error", "code"] and pairing.events[0]["code"] == "not-signed-in", pairing.events
+    house.control("account", "enable", "aurora", "anna")
+    assert verified(house, box.media_token("channel-1"), "channel-1") and box.status()["signedIn"]
+    house.control("account", "disable", "aurora", "anna")
+    refuses_all()
+    house.control("account", "enable", "aurora", "anna")
+    assert box.refresh()["signedIn"] and "accountDisabled" not in box.status()
+    assert box.sign_out() and box.state() == {}
+
+
 def answers(house):
     """A denial, right and wrong numbers, an expiry, a code that the operator withdraws, and a viewer who leaves."""
     box = house.box()
@@ -323,7 +353,7 @@ def pythons(house):
     print(f"   not on this machine: Python {', '.join(missing)}" if missing else "   Python 3.8 to 3.13", flush=True)
 
 
-STORIES = (vectors, proxies, pictures, screens, fonts, repository, enrolment, sign_in, answers, away, kills, strangers, clocks, daemon, pythons)
+STORIES = (vectors, proxies, pictures, screens, fonts, repository, enrolment, sign_in, disabled_account, answers, away, kills, strangers, clocks, daemon, pythons)
 
 
 def main():

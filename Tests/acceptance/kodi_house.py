@@ -113,12 +113,12 @@ class Pairing:
 
 
 @contextlib.contextmanager
-def refuses(code):
+def refuses(code, words=""):
     from regent import RegentError
     try:
         yield
     except RegentError as error:
-        assert error.code == code, f"{error.code}: {error}"
+        assert error.code == code and words in error.message, f"{error.code}: {error}"
     else:
         raise AssertionError(f"no error {code}")
 

@@ -115,7 +115,8 @@ def screens(house):
         [], [code], [code, {"event": "opened"}], [code, {"event": "match", "number": 47}], [code, {"event": "denied"}],
         [code, {"event": "match", "number": 47}, {"event": "denied"}], [code, {"event": "expired"}],
         [code, {"event": "authenticated", "provider": "Aurora TV"}], [{**code, "seconds": None, "expires": 1}]]
-    for problem in ("unreachable", "clock", "captive-portal", "not-trusted", "foreign-address", "busy", "storage", "service", "other"):
+    for problem in ("unreachable", "clock", "captive-portal", "not-trusted", "foreign-address", "busy", "storage", "service", "other",
+                    "not-signed-in"):
         error = {"event": "error", "code": problem, "message": "a sentence", "host": "tv.example.org", "seconds": 7}
         moments += [[error], [code, error], [code, error, {"event": "recovered"}]]
     said = {}
@@ -129,6 +130,10 @@ def screens(house):
             assert screen.countdown(160) == (("29:00" if moment[0] is moments[8][0] else "9:00") if screen.shows_code else ""), moment
             said.setdefault(number, set()).add(tuple(lines))
     assert len(said[0]) == len(words.TEXTS) == 4
+    screen = Screen("en")
+    for event in ({"event": "error", "code": "not-signed-in", "message": "a sentence"}, code):
+        screen.handle(event, 100)
+    assert screen.lines == ["The account was disabled. Ask your TV provider, or use another account."], screen.lines
     assert said[4] != said[5] and said[10] != said[11], "a denial at the number and a problem beside a code have words of their own"
 
 

@@ -116,7 +116,8 @@ def begin():
     running()
     stage.titles = 0
     code = told(
-        shell(f"echo '{PASSWORD}' | regentctl setup --public-url {PUBLIC_URL} --requestor hotel --provider guests --account anna --invite"),
+        shell(f"echo '{PASSWORD}' | regentctl setup --public-url {PUBLIC_URL} --requestor hotel --provider guests "
+              "--account anna --allow '*' --invite"),
         r"regent setup --code '(\S+)'").group(1)
     shell(f"regent setup --code '{code}'")
     pair()

@@ -48,7 +48,7 @@ def setup_ends_without_a_finding():
     global enrolment
     said = stage.machine.run(
         "regentctl", "setup", "--public-url", PUBLIC_URL, "--requestor", "acme", "--provider", "cable", "--account", "anna",
-        "--invite", text="a long enough password\n")
+        "--allow", "*", "--invite", text="a long enough password\n")
     assert "BAD" not in said and not unexpected_warnings(said), said
     print(f"   {time.monotonic() - begun:.1f} s from dpkg -i until regentctl doctor has no finding")
     assert "+ REGENT_PUBLIC_URL=" + PUBLIC_URL in said, said
@@ -83,6 +83,77 @@ def systemd_uses_the_settings_of_setup():
     running()
 
 
+def members_of_a_group_have_its_role():
+    """The reception may set a viewer's password, and may not copy the database; another user may nothing."""
+    kept = stage.machine.run("cat", "/etc/regent/regentd.env")
+    said = stage.machine.run("regentctl", "setup", "--desk-group", "reception", text="")
+    assert "+ REGENT_ADMIN_DESK_GROUP=reception" in said and "BAD" not in said, said
+    stage.machine.run("sh", "-ec", """
+        for user in ella otto uwe; do useradd -m $user; done
+        usermod -aG reception ella && usermod -aG regent-admin otto""")
+    calls = (
+        ("regentctl stats", "ella otto"), ("echo a long enough password | regentctl account password cable anna", "ella otto"),
+        ("regentctl requestor add more", "otto"), ("regentctl backup $HOME/copy.db", "otto"))
+    try:
+        for is_restarted in (False, True):
+            for call, able in calls:
+                for user in ("ella", "otto", "uwe"):
+                    code = stage.machine.code("runuser", "-l", user, "-c", f"rm -f copy.db; {call}")
+                    assert (code == 0) == (user in able.split()), (user, call, code)
+            stage.machine.run("systemctl", "restart", "regentd")
+            running()
+        said = stage.machine.run("runuser", "-l", "ella", "-c", "regentctl backup copy.db 2>&1", fails=True)
+        assert "needs the role owner" in said and "has the role desk" in said, said
+    finally:
+        stage.machine.write("/etc/regent/regentd.env", kept, 0o640)
+        stage.machine.run("sh", "-ec", "chgrp regentd /etc/regent/regentd.env; systemctl restart regentd")
+        running()
+        stage.machine.run("sh", "-ec", "regentctl requestor remove more --yes; for user in ella otto uwe; do userdel -r $user; done; groupdel reception")
+
+
+def a_reload_with_a_wrong_certificate_fails():
+    """systemctl reload reports a certificate and a key that do not fit, and the service continues with the old ones."""
+    kept = stage.machine.run("cat", "/etc/regent/regentd.env")
+    files = {name: f"/etc/regent/{name}.pem" for name in ("chain", "key")}
+
+    def pair(*names):
+        """Writes these files of a new pair."""
+        with tempfile.TemporaryDirectory() as folder:
+            made = {name: f"{folder}/{name}" for name in files}
+            subprocess.run(
+                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30",
+                 "-subj", "/CN=tv", "-addext", "subjectAltName=IP:192.168.7.1", "-keyout", made["key"], "-out", made["chain"]],
+                check=True, capture_output=True)
+            for name in names:
+                stage.machine.write(files[name], pathlib.Path(made[name]).read_text(), 0o640)
+                stage.machine.run("chgrp", "regentd", files[name])
+
+    def served():
+        return stage.machine.run(
+            "sh", "-c", "curl -skv https://192.168.7.1:8443/readyz 2>&1 | grep -E 'start date|expire date|serial|SSL certificate verify' ;"
+            " curl -sk -o /dev/null -w '%{http_code} %{certs}' https://192.168.7.1:8443/healthz")
+
+    pair("chain", "key")
+    try:
+        stage.machine.run(
+            "regentctl", "setup", "--public-url", "https://192.168.7.1:8443", "--certificate", files["chain"], "--certificate-key",
+            files["key"], text="")
+        first, pid = served(), running()
+        assert first.count("200"), first
+        pair("chain")
+        why = stage.machine.run("sh", "-c", "systemctl reload regentd 2>&1", fails=True)
+        assert "failed" in why, why
+        assert served() == first and running() == pid
+        pair("chain", "key")
+        stage.machine.run("systemctl", "reload", "regentd")
+        stage.machine.until("the new certificate", lambda: served() != first)
+        assert running() == pid
+    finally:
+        stage.machine.write("/etc/regent/regentd.env", kept, 0o640)
+        stage.machine.run("sh", "-ec", f"chgrp regentd /etc/regent/regentd.env; rm -f {' '.join(files.values())}; systemctl restart regentd")
+        running()
+
+
 def a_box_pairs_and_plays():
     install(*files(names=("regent",)))
     said = stage.machine.run("regent", "setup", "--code", enrolment)
@@ -105,6 +176,27 @@ def a_backup_is_made_every_night():
     stage.machine.run("systemctl", "start", "regentd-backup.service")
     assert int(stage.machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | wc -l")) == before + 1
     assert stage.machine.run("stat", "-c", "%U %a", "/var/backups/regentd").strip() == "regentd 700"
+
+
+def an_erased_name_is_in_nightly_backups_for_fourteen_nights():
+    stage.machine.run("sh", "-ec", "regentctl account add cable berta --no-password && systemctl start regentd-backup.service")
+    said = stage.machine.run("regentctl", "account", "erase", "cable", "berta", "--yes")
+    newest = stage.machine.run("sh", "-c", "ls /var/backups/regentd/regent-*.db | tail -n 1").strip()
+    day = stage.machine.run("date", "-u", "-d", "+14 days", "+%F").strip()
+    assert f"{newest}: until about {day}, when nightly backups have replaced it" in said, (said, day)
+    # With the timer switched off nothing replaces the backup.
+    stage.machine.run("systemctl", "stop", "regentd-backup.timer")
+    try:
+        said = stage.machine.run("regentctl", "account", "erase", "cable", "berta", "--yes")
+        assert f"{newest}: until you delete it" in said, said
+    finally:
+        stage.machine.run("systemctl", "start", "regentd-backup.timer")
+    # Thirteen later nights leave it there, the fourteenth deletes it.
+    for night in range(1, 15):
+        assert stage.machine.code("test", "-e", newest) == 0, night
+        stage.machine.run("systemctl", "start", "regentd-backup.service")
+        stage.machine.run("systemctl", "reset-failed", "regentd-backup.service", fails=None)
+    assert stage.machine.code("test", "-e", newest) != 0
 
 
 def the_nightly_backup_can_be_restored():
@@ -301,8 +393,10 @@ def debians_own_test_passes():
 
 STEPS = (
     the_package_starts_the_service_without_a_question, setup_ends_without_a_finding, systemd_uses_the_settings_of_setup,
+    members_of_a_group_have_its_role, a_reload_with_a_wrong_certificate_fails,
     a_box_pairs_and_plays,
-    a_backup_is_made_every_night, the_nightly_backup_can_be_restored, an_upgrade_interrupts_no_box,
+    a_backup_is_made_every_night, an_erased_name_is_in_nightly_backups_for_fourteen_nights,
+    the_nightly_backup_can_be_restored, an_upgrade_interrupts_no_box,
     an_upgrade_follows_no_link_of_the_service_user, an_older_version_is_refused,
     an_installation_killed_at_any_step_can_be_repeated, removing_keeps_data_and_settings, purging_leaves_nothing,
     a_box_without_settings_starts_no_unit, a_database_of_the_first_release_is_upgraded,

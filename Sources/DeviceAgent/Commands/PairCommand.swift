@@ -39,7 +39,8 @@ enum PairCommand {
 
         For a promotional pass (--provider) give the viewer's identity: --data email=ADDRESS.
 
-        If the box is already signed in, the command prints that and exits with 0; --force signs in again.
+        If the box is already signed in, the command prints that and exits with 0; --force signs in again. With \
+        --provider ID it exits with 1 if the box is signed in with another provider.
 
         With -- PROGRAM it runs that program after the sign-in, for example the launcher of a TV box. The program \
         runs as the user who typed the command; this is refused for root if the daemon has another user.

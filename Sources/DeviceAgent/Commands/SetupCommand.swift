@@ -34,7 +34,9 @@ enum SetupCommand {
       let choice = try known.map { ServiceChoice($0) } ?? ServiceChoice(call)
       let authorities: CertificateAuthorities = call[AgentOptions.authorities].map { .file($0) } ?? .system
       let proxy = call[AgentOptions.proxy] ?? .environment
-      let files = try BoxFiles(place, authorities: call[AgentOptions.authorities], proxy: call[AgentOptions.proxy])
+      let files = try BoxFiles(
+        place, authorities: call[AgentOptions.authorities], proxy: call[AgentOptions.proxy],
+        name: call[AgentOptions.name])
       let redemption = try CodeRedemption(typed.code, place: place)
       let grant: EnrolmentGrant
       do {

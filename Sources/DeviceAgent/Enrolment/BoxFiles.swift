@@ -13,16 +13,22 @@ struct BoxFiles: ~Copyable {
   private let secret: String
   private let authorities: String?
   private let proxy: ProxyChoice?
+  private let name: String?
   private let lock: SettingsLock
   /// The folder that this set-up created, if any.
   private let newFolder: String?
 
   /// Checks that both files can be written and that no other user can replace them, and locks them against a second
   /// set-up.
-  init(_ place: String, authorities: String?, proxy: ProxyChoice? = nil) throws(CommandError) {
+  init(
+    _ place: String, authorities: String?, proxy: ProxyChoice? = nil, name: String? = nil
+  ) throws(CommandError) {
     let beside = place.utf8.lastIndex(of: UInt8(ascii: "/")).map { place[...$0] } ?? "./"
     guard authorities?.utf8.allSatisfy({ $0 >= 0x20 }) ?? true else {
       throw .usage("--ca-file: the path contains a line break", hint: "rename the file")
+    }
+    guard name?.utf8.allSatisfy({ $0 >= 0x20 }) ?? true else {
+      throw .usage("--name: the name contains a line break", hint: "use one line")
     }
     let folder = beside == "/" ? "/" : String(beside.dropLast())
     let isNew: Bool
@@ -37,6 +43,7 @@ struct BoxFiles: ~Copyable {
     secret = "\(beside)secret"
     self.authorities = authorities
     self.proxy = proxy
+    self.name = name
     self.lock = lock
     newFolder = isNew ? folder : nil
   }
@@ -96,6 +103,7 @@ struct BoxFiles: ~Copyable {
     conf.set("secret-file", nil)
     conf.set("software-statement", nil)
     if let authorities { conf.set("ca-file", authorities) }
+    if let name { conf.set("name", name) }
     switch proxy {
     case .address(let address): conf.set("proxy", address.description)
     case .some(.none): conf.set("proxy", "none")

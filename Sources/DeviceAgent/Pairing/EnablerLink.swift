@@ -125,7 +125,8 @@ final class EnablerLink: PairLink {
   private func tellSignedIn(_ sink: AsyncStream<LinkEvent>.Continuation) async -> Bool {
     guard !isForced, let signIn = await enabler.currentSignIn() else { return false }
     sink.yield(
-      .alreadySignedIn(name: signIn.shownName, provider: signIn.provider.displayName))
+      .alreadySignedIn(
+        name: signIn.shownName, provider: signIn.provider.displayName, id: signIn.provider.id))
     return true
   }
 

@@ -24,7 +24,7 @@ extension LinkEvent {
     case .opened: ["event": "opened"]
     case .match(let number): ["event": "match", "number": .integer(Int64(number))]
     case .authenticated(let name, let provider): Self.viewer("authenticated", name, provider)
-    case .alreadySignedIn(let name, let provider): Self.viewer("already", name, provider)
+    case .alreadySignedIn(let name, let provider, let id): Self.viewer("already", name, provider, id)
     case .denied: ["event": "denied"]
     case .expired: ["event": "expired"]
     case .withdrawn: ["event": "withdrawn"]
@@ -48,7 +48,7 @@ extension LinkEvent {
       guard let number = document["number"]?.int64.flatMap({ Int(exactly: $0) }) else { return nil }
       self = .match(number)
     case "authenticated": self = .authenticated(name: name, provider: provider)
-    case "already": self = .alreadySignedIn(name: name, provider: provider)
+    case "already": self = .alreadySignedIn(name: name, provider: provider, id: document["id"]?.string)
     case "denied": self = .denied
     case "expired": self = .expired
     case "withdrawn": self = .withdrawn
@@ -60,10 +60,11 @@ extension LinkEvent {
     }
   }
 
-  private static func viewer(_ event: String, _ name: String?, _ provider: String?) -> JSONValue {
+  private static func viewer(_ event: String, _ name: String?, _ provider: String?, _ id: String? = nil) -> JSONValue {
     var object: JSONObject = ["event": .string(event)]
     if let name { object["name"] = .string(name) }
     if let provider { object["provider"] = .string(provider) }
+    if let id { object["id"] = .string(id) }
     return .object(object)
   }
 }

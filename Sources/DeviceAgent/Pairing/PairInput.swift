@@ -12,8 +12,8 @@ enum LinkEvent: Sendable, Equatable {
   case match(Int)
   /// The box was signed in, because the viewer approved the code.
   case authenticated(name: String?, provider: String?)
-  /// The box was signed in before, so no code is needed.
-  case alreadySignedIn(name: String?, provider: String?)
+  /// The box was signed in before, so no code is needed. `id` is the provider's id.
+  case alreadySignedIn(name: String?, provider: String?, id: String? = nil)
   /// The viewer denied the code on the phone.
   case denied
   case expired

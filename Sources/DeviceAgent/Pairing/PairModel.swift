@@ -105,7 +105,13 @@ extension PairModel {
       return signedIn(
         name, provider, .authenticated(name: name, provider: provider), endsAtOnce: mode == .once,
         now: now)
-    case .alreadySignedIn(let name, let provider):
+    case .alreadySignedIn(_, let known, let id?) where mode != .unattended && isElsewhere(id):
+      let wanted = provider ?? ""
+      let failure = AgentFailure(
+        code: "signed-in-elsewhere", message: "this box is signed in with \(known ?? id), not with \(wanted)",
+        hint: "sign in there instead: regent pair --provider \(wanted) --force", trouble: .service)
+      return [.tell(.error(failure)), .end(.failed)]
+    case .alreadySignedIn(let name, let provider, _):
       // A person who typed the command reads the outcome as a line, so the program ends. On an unattended screen the
       // success message stays for a while.
       return signedIn(
@@ -140,6 +146,9 @@ extension PairModel {
       return tell
     }
   }
+
+  /// Whether the viewer named another provider than the one with this id.
+  private func isElsewhere(_ id: String) -> Bool { provider.map { $0 != id } ?? false }
 
   private mutating func signedIn(
     _ name: String?, _ provider: String?, _ event: PairEvent, endsAtOnce: Bool, now: Int64

@@ -49,7 +49,9 @@ extension AdminError {
     case "key": "list the keys: regentctl key list REQUESTOR"
     case "statement": "list the statements: regentctl statement list"
     case "code": "list the codes: regentctl code list"
-    case "device": "list the boxes that are signed in: regentctl device list"
+    case "device":
+      "use the ID of regentctl device list, or at least its first \(IDPrefix.shortest) letters, or the box's name if only "
+        + "one box has it"
     case "session": "list the sessions: regentctl session list"
     case "sign-in": "list the sign-ins: regentctl token list"
     case "signing key": "list the signing keys: regentctl signing-key list"

@@ -121,18 +121,27 @@ extension AdminCall {
     ]
   }
 
-  /// Warns until midnight UTC of codes that viewers have reported.
-  private func reportFindings() -> [Finding] {
-    let count = core.metrics.today(at: now)[.codesReported]
+  /// Warns for a day of codes that viewers have reported, at any node.
+  ///
+  /// It reads the audit log, and of a busy service only its newest lines.
+  private func reportFindings() async throws(AdminError) -> [Finding] {
+    let count = try await stored { () throws(StoreError) in
+      let newest = try await core.store.newestAuditNumber()
+      let lines = try await core.store.audit(
+        after: max(0, newest - Int64(Self.mostReportLines)), limit: Self.mostReportLines)
+      return lines.count { $0.entry.action == "code.report" && $0.entry.at > now - .seconds(86_400) }
+    }
     guard count > 0 else { return [] }
     return [
       Finding(
         "reports", .warning,
-        "viewers reported \(count) \(count == 1 ? "code" : "codes") today that they did not start: another person may try"
-          + " to use their accounts",
+        "viewers reported \(count) \(count == 1 ? "code" : "codes") in 24 hours that they did not start: another person may"
+          + " try to use their accounts",
         fix: "see who and from where: regentctl audit tail --action code.report")
     ]
   }
+
+  private static let mostReportLines = 5_000
 
   private func requestorFindings() async throws(AdminError) -> [Finding] {
     let provisioned = core.provisioning.now

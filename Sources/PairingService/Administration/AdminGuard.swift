@@ -40,8 +40,15 @@ package struct AdminAccess: Sendable {
   }
 
   /// The hint for a user who lacks a role.
-  func hint(for role: AdminRole) -> String {
+  ///
+  /// A user with a smaller role has it on purpose, so that user is sent to a person who has the larger one.
+  func hint(for role: AdminRole, hasSmallerRole: Bool) -> String {
     let able = groups.filter { $0.role >= role }.min { $0.role < $1.role }
+    guard !hasSmallerRole else {
+      return "ask root"
+        + (able.map { " or a member of the group \($0.name), which has the role \($0.role.rawValue)," } ?? "")
+        + " to run the command"
+    }
     guard let able else { return "use sudo; no group has the role \(role.rawValue): see configure.md" }
     return "use sudo, or join the group \(able.name), which has the role \(able.role.rawValue): "
       + "sudo usermod -aG \(shellQuoted(able.name)) $USER, then log in again"
@@ -65,8 +72,7 @@ struct AdminGuard: Sendable {
     _ request: Request, _ path: PathParameters, needs role: AdminRole, _ action: @escaping AdminAction
   ) -> Answer {
     guard let peer = peer(of: request, role), let ownRole = access.role(of: peer) else {
-      return .now(refused(request, role))
-    }
+      return refused(request, role) }
     return .later { [core, names] reply in
       Task {
         do throws(AdminError) {
@@ -82,12 +88,14 @@ struct AdminGuard: Sendable {
 
   /// Responds at once, for responses that need neither the store nor time.
   func admitted(_ request: Request, needs role: AdminRole, _ make: () -> Response) -> Answer {
-    .now(peer(of: request, role) == nil ? refused(request, role) : make())
+    peer(of: request, role) == nil ? refused(request, role) : .now(make())
   }
 
   /// The response to a request that matches no route of the admin socket.
   func refuse(_ request: Request, _ refusal: Refusal) -> Response {
-    guard peer(of: request, .viewer) != nil else { return refused(request, .viewer) }
+    guard peer(of: request, .viewer) != nil else {
+      return refused(request, .viewer, by: request.peer.credentials.map { "user \($0.user)" })
+    }
     let error = AdminError(
       refusal.status == .notFound ? .notFound : .invalid,
       "the service does not know this request: \(refusal.status.reason)",
@@ -101,9 +109,23 @@ struct AdminGuard: Sendable {
     }
   }
 
-  private func refused(_ request: Request, _ needed: AdminRole) -> Response {
+  /// Responds outside the event loop, because the lookup of the user's name may use the network.
+  private func refused(_ request: Request, _ needed: AdminRole) -> Answer {
+    .later { reply in
+      Task {
+        let user = request.peer.credentials.map { Self.title(of: names.name(of: $0.user)) }
+        reply.complete(refused(request, needed, by: user))
+      }
+    }
+  }
+
+  private static func title(of name: OperatorName) -> String {
+    "user " + (name.text.hasPrefix("uid ") ? String(name.text.dropFirst(4)) : name.text)
+  }
+
+  private func refused(_ request: Request, _ needed: AdminRole, by name: String?) -> Response {
     let peer = request.peer.credentials
-    let user = peer.map { "user \($0.user)" } ?? "a network peer"
+    let user = name ?? "a network peer"
     guard let peer, let role = access.role(of: peer) else {
       core.audit.note(
         .service, "admin.refused", user, .refused, detail: "the user may not use the admin socket", once: true)
@@ -111,16 +133,22 @@ struct AdminGuard: Sendable {
         AdminError(
           .notAllowed,
           "\(user) may not use the admin socket; only root, the service's user and members of its admin groups may",
-          hint: access.hint(for: .viewer)))
+          hint: access.hint(for: .viewer, hasSmallerRole: false)))
     }
+    let path = String(decoding: request.path, as: UTF8.self)
+    // One line a minute for each kind of call, so that a member cannot fill the log with other paths.
+    let kind = "\(request.method.token) " + path.split(separator: "/").prefix(2).joined(separator: "/")
     core.audit.note(
       .service, "admin.refused", user, .refused,
-      detail: "the user has the role \(role.rawValue); the call needs \(needed.rawValue)", once: true)
+      detail:
+        "\(request.method.token) \(path.shortened(to: 200)): the user has the role \(role.rawValue); the call needs "
+        + needed.rawValue,
+      onceFor: "\(user) \(kind)")
     return Self.response(
       AdminError(
         .notAllowed,
         "this needs the role \(needed.rawValue), and \(user) has the role \(role.rawValue)",
-        hint: access.hint(for: needed)))
+        hint: access.hint(for: needed, hasSmallerRole: true)))
   }
 
   private static func response(_ error: AdminError, _ status: Status? = nil) -> Response {

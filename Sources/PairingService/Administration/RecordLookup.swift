@@ -78,6 +78,7 @@ extension AdminCall {
       if let whole = fitting.first(where: { $0.shortName == typed }) { return whole }
     }
     if others != nil, let own = own.map(core.hasher.device), try await isSignedIn(own) { fitting.insert(own) }
+    if fitting.isEmpty { fitting = try await devices(named: typed) }
     guard fitting.count <= 1 else {
       let names = fitting.map(\.shortName).sorted()
       guard !fitting.contains(where: { $0.isCalled(typed) }) else { throw .ambiguous("device", typed, names) }
@@ -85,6 +86,25 @@ extension AdminCall {
         "device", typed, names, hint: "several boxes are signed in with this device id; type one of these ids")
     }
     return fitting.first
+  }
+
+  /// The signed-in devices to which an operator or a viewer has given this name.
+  ///
+  /// A name that a device gives itself does not count, because an app could copy the name of another one.
+  private func devices(named name: String) async throws(AdminError) -> Set<DeviceHash> {
+    var found: Set<DeviceHash> = []
+    var last: AuthenticationID?
+    while true {
+      let after = last
+      let (records, names) = try await stored { () throws(StoreError) in
+        let records = try await core.store.authentications(
+          AuthenticationFilter(), after: after, limit: AdminPaths.page, at: now)
+        return (records, try await core.screenNames(of: records))
+      }
+      for record in records where names[record.authentication.id] == name { found.insert(record.deviceHash) }
+      guard records.count == AdminPaths.page, let end = records.last else { return found }
+      last = end.authentication.id
+    }
   }
 
   private func isSignedIn(_ device: DeviceHash) async throws(AdminError) -> Bool {

@@ -54,7 +54,10 @@ struct PhoneSessions: Sendable {
       try await core.store.startSession(session, replacing: nil, proved: proved, at: now))
     core.metrics.count(.signIns)
     try await endLost(beside: session, of: browserID)
-    if core.limits.hasSessionLine(for: viewer) { core.audit.note(.viewer(viewer), "session.start", id.text) }
+    if core.limits.hasSessionLine(for: viewer) {
+      core.audit.note(
+        .viewer(viewer), "session.start", id.text, detail: session.address.map { "from \($0)" } ?? "")
+    }
     return (session, cookie)
   }
 

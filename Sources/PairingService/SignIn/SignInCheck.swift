@@ -163,6 +163,9 @@ final class SignInCheck: Sendable {
         _ = try await core.store.recordLoginFailure(of: subject, at: core.clock.now)
       }
       core.metrics.count(.signInsFailed)
+      core.log.warning(
+        "wrong-password", ("address", address?.description ?? "-"),
+        ("viewer", account.map { "\(provider)/\($0.name)" } ?? provider.text))
       // The name is not logged if it is unknown, because it may be a password typed into the wrong field. Each name
       // still causes one audit entry: an attacker who measures the service's writes must not see which names exist.
       core.audit.note(

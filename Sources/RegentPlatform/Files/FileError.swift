@@ -39,6 +39,9 @@ public struct FileError: Error, Equatable, Sendable {
     case .symbolicLink: "name the real file instead: readlink -f \(shellQuoted(path))"
     case .notAFile, .notADirectory: "check it: ls -ld \(shellQuoted(path))"
     case .modeTooWide(_, let allowed): "run chmod \(octal(allowed)) \(shellQuoted(path))"
+    // Root can open the file after a change of its owner, and should not run this program.
+    case .foreignOwner(0) where Accounts.effectiveUser != 0:
+      "run chown \(shellQuoted(Accounts.title(of: Accounts.effectiveUser))) \(shellQuoted(path)) as root"
     // The hint suggests no chown to this user: the other user's program could not open the file any more.
     case .foreignOwner(let owner):
       "run the same command as that user: put sudo -u \(shellQuoted(Accounts.title(of: owner, numberedBy: "#"))) before it"

@@ -20,7 +20,7 @@ enum AccountImport {
   ) { call, admin in
     let (path, provider) = (call[file], call[provider])
     let title = path == "-" ? "standard input" : path
-    let table = try CSVTable(try wholeFile(path, limit: 16 << 20), named: title)
+    let table = try CSVTable(try await content(of: path, provider, admin), named: title)
     let unknown = table.columns.filter { !columns.contains($0) }
     guard unknown.isEmpty, table.columns.contains(Column.name) else {
       throw CommandError(
@@ -34,15 +34,42 @@ enum AccountImport {
         throw CommandError("\(title) has plain passwords: \(error.description)", hint: error.hint)
       }
     }
-    let lines = try table.rows.map { row throws(CommandError) in try Line(row, in: title) }
-    try checkNames(of: lines, in: title)
+    let lines = try checked(table, in: title, call)
     let present = Set(try await admin.accounts(of: provider).map(\.name))
+    noteNamesThatDifferInCase(lines, present, call)
     let new = lines.filter { !present.contains($0.name) }
     try await add(new, to: provider, call, admin)
-    let kept = lines.count - new.count
+    let kept = lines.filter { present.contains($0.name) }.map(\.name)
     call.say(
-      "\(counted(new.count, "account")) added" + (kept == 0 ? "" : ", \(kept) exist already and stay as they are"),
-      ["added": .integer(Int64(new.count)), "existing": .integer(Int64(kept))])
+      "\(counted(new.count, "account")) added"
+        + (kept.isEmpty ? "" : ", \(kept.count) exist already and stay as they are"),
+      ["added": .integer(Int64(new.count)), "existing": .integer(Int64(kept.count))])
+    guard let first = kept.first else { return }
+    let names = kept.prefix(mostShown).map(\.text).joined(separator: ", ") + (kept.count > mostShown ? ", …" : "")
+    call.console.note(
+      "warning: these accounts keep their passwords, even if the file has others: \(names); to change one, run "
+        + "regentctl account password \(provider) \(shellQuoted(first.text))")
+  }
+
+  /// The maximum number of lines or names that a message lists.
+  private static let mostShown = 20
+
+  /// Reads the file.
+  ///
+  /// If the arguments are swapped, the error says so.
+  private static func content(
+    of path: String, _ provider: ProviderID, _ admin: AdminClient
+  ) async throws -> [UInt8] {
+    do {
+      return try wholeFile(path, limit: 16 << 20)
+    } catch {
+      guard path != "-", let id = ProviderID(path), try await admin.providers().contains(where: { $0.id == id }) else {
+        throw error
+      }
+      throw CommandError.usage(
+        "\(path) is a provider, not a file",
+        hint: "the provider comes first: regentctl account import \(path) \(provider)")
+    }
   }
 
   private enum Column {
@@ -62,9 +89,9 @@ enum AccountImport {
     let hash: String?
     let household: String?
 
-    init(_ row: CSVTable.Row, in title: String) throws(CommandError) {
-      func refusal(_ reason: String, _ hint: String) -> CommandError {
-        CommandError("\(title), line \(row.line): \(reason)", hint: hint)
+    init(_ row: CSVTable.Row) throws(Mistake) {
+      func refusal(_ reason: String, _ hint: String) -> Mistake {
+        Mistake(line: row.line, reason: reason, hint: hint)
       }
       guard let text = row[Column.name], let name = AccountName(text) else {
         throw refusal("\"\(row[Column.name] ?? "")\" cannot be an account's name", "correct the line")
@@ -84,13 +111,45 @@ enum AccountImport {
     }
   }
 
-  private static func checkNames(of lines: [Line], in title: String) throws(CommandError) {
-    var seen: [AccountName: Int] = [:]
-    for line in lines {
-      if let first = seen.updateValue(line.number, forKey: line.name) {
-        throw CommandError(
-          "\(title), line \(line.number): \(line.name) is in line \(first), too", hint: "remove one of the two")
+  /// A line that cannot be imported.
+  private struct Mistake: Error {
+    let line: Int
+    let reason: String
+    let hint: String
+  }
+
+  /// Checks all lines, and lists all mistakes at once.
+  private static func checked(_ table: CSVTable, in title: String, _ call: Invocation) throws(CommandError) -> [Line] {
+    var (lines, mistakes, seen) = ([Line](), [Mistake](), [AccountName: Int]())
+    for row in table.rows {
+      do throws(Mistake) {
+        let line = try Line(row)
+        if let first = seen.updateValue(line.number, forKey: line.name) {
+          throw Mistake(
+            line: line.number, reason: "\(line.name) is in line \(first), too", hint: "remove one of the two")
+        }
+        lines.append(line)
+      } catch {
+        mistakes.append(error)
       }
+    }
+    guard let last = mistakes.popLast() else { return lines }
+    // The last mistake is the error of the command, the others are printed before it.
+    for mistake in mistakes.prefix(mostShown) {
+      call.console.note("\(title), line \(mistake.line): \(mistake.reason); \(mistake.hint)")
+    }
+    if mistakes.count > mostShown { call.console.note("\(mistakes.count - mostShown) more lines have mistakes") }
+    throw CommandError("\(title), line \(last.line): \(last.reason)", hint: last.hint)
+  }
+
+  /// Warns of names that differ from another name only in upper and lower case, which viewers would mix up.
+  private static func noteNamesThatDifferInCase(_ lines: [Line], _ present: Set<AccountName>, _ call: Invocation) {
+    let all = present.union(lines.map(\.name))
+    let similar = Dictionary(grouping: all) { $0.text.lowercased() }
+    for line in lines.filter({ !present.contains($0.name) }) {
+      guard let other = similar[line.name.text.lowercased()]?.first(where: { $0 != line.name }) else { continue }
+      call.console.note(
+        "warning: \(line.name) and \(other) differ only in upper and lower case; viewers must type the name exactly")
     }
   }
 

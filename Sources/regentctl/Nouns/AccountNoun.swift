@@ -16,11 +16,13 @@ enum AccountNoun {
           fails, prints the difference and changes nothing; use "regentctl account set" or "regentctl account \
           password" to change it.
           """,
-        inputs: [provider, newName, noPassword] + options,
+        inputs: [provider, newName, noPassword, weak] + options,
+        rules: [.atMostOne([noPassword, weak])],
         example: "account add cable anna --household smith --zip 12345"
       ) { call, admin in
         let password =
-          call[noPassword] ? nil : try newPassword("password of \(call[newName])")
+          call[noPassword]
+          ? nil : try newPassword("password of \(call[newName])", of: call[newName], mayBeWeak: call[weak], call)
         let saved = try await admin.add(
           call[provider], call[newName], patch(call), password: password)
         if let password { noteShortness(of: password, call) }
@@ -85,11 +87,12 @@ enum AccountNoun {
       ) { call, admin in try await setDisabled(false, call, admin) },
       verb(
         "password", "change an account's password and sign out its browsers",
-        inputs: [provider, name], example: "account password cable anna"
+        inputs: [provider, name, weak], example: "account password cable anna"
       ) { call, admin in
         // The account is looked up first, so that the user does not type a password for an account that does not exist.
         _ = try await admin.account(call[provider], call[name])
-        let password = try newPassword("new password of \(call[name])")
+        let password = try newPassword(
+          "new password of \(call[name])", of: call[name], mayBeWeak: call[weak], call)
         try await admin.setPassword(password, of: call[name], at: call[provider])
         noteShortness(of: password, call)
         call.say(
@@ -131,6 +134,7 @@ enum AccountNoun {
   static let optionalName = Input.optionalArgument(
     "NAME", identifier("NAME", Names.Account.self), "the account's name"
   ).completedByAccounts { $0[providerOrWhole].flatMap { ProviderID($0) } }
+  private static let weak = Input.flag("weak", "accept a password that is easy to guess")
   private static let noPassword = Input.flag(
     "no-password",
     "add the account without a password; it cannot sign in before \"regentctl account password\" sets one")
@@ -204,15 +208,33 @@ enum AccountNoun {
       ])
   }
 
-  private static func newPassword(_ prompt: String) throws -> String {
-    let bytes = try Prompt.password(prompt, twice: true)
-    guard let password = String(validating: bytes, as: UTF8.self) else {
-      throw CommandError.usage(
-        "the password is not valid UTF-8",
-        hint: "set the terminal to UTF-8, or pass the password in UTF-8 on standard input")
+  /// Reads a new password.
+  ///
+  /// Asks again for one that an attacker would try first, unless it may be weak.
+  /// `canInsist` says whether the command has the option `--weak`.
+  static func newPassword(
+    _ prompt: String, of name: AccountName, mayBeWeak: Bool, canInsist: Bool = true, _ call: Invocation
+  ) throws -> String {
+    var left = passwordTries
+    while true {
+      let bytes = try Prompt.password(prompt, twice: true)
+      guard let password = String(validating: bytes, as: UTF8.self) else {
+        throw CommandError.usage(
+          "the password is not valid UTF-8",
+          hint: "set the terminal to UTF-8, or pass the password in UTF-8 on standard input")
+      }
+      guard !mayBeWeak, PasswordRule.isTrivial(password, for: name) else { return password }
+      left -= 1
+      let refusal = CommandError.usage(
+        "the password is too easy to guess",
+        hint: "use at least \(PasswordRule.shortest) characters, and neither the account's name nor a common word"
+          + (canInsist ? "; or add --weak" : ""))
+      guard call.canAsk, left > 0 else { throw refusal }
+      call.console.note("\(refusal.message); \(refusal.hint ?? "")")
     }
-    return password
   }
+
+  private static let passwordTries = 3
 
   /// Warns about a short password.
   ///

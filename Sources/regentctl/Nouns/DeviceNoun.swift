@@ -98,7 +98,7 @@ enum DeviceNoun {
     ) {
       [
         $0.device, $0.givenName ?? $0.name ?? "-", $0.requestor.text,
-        shown($0.provider, $0.account), $0.refusal == nil ? "signed in" : "refused",
+        shown($0.provider, $0.account), state(of: $0),
         shown($0.lastUsed ?? $0.issued), $0.address ?? "-",
       ]
     }
@@ -150,6 +150,8 @@ enum DeviceNoun {
     try await admin.signIns { all += $0 }
     return all
   }
+
+  static func state(of signIn: SignInEntry) -> String { signIn.refusal == nil ? "signed in" : "refused" }
 
   /// The name and the id of a box, such as `Living room (3f9a0c21d4e5b687)`.
   ///

@@ -9,7 +9,12 @@ enum TokenNoun {
     "token", "list and end the sign-ins of boxes; check a media token",
     commands: [
       verb(
-        "list", "list sign-ins", inputs: [optionalRequestor, requestor],
+        "list", "list sign-ins",
+        details: """
+          The state "refused" means that the service refuses the requests of this sign-in, for example because the \
+          account is disabled; "token show" says why and since when.
+          """,
+        inputs: [optionalRequestor, requestor],
         rules: [.atMostOne([optionalRequestor, requestor])], example: "token list"
       ) {
         call, admin in
@@ -18,13 +23,13 @@ enum TokenNoun {
             call, admin, of: call[optionalRequestor] ?? call[requestor]), id: \.id.text,
           [
             Table.Column.id("ID"), Table.Column("REQUESTOR"), Table.Column("VIEWER"),
-            Table.Column.id("DEVICE"), Table.Column("SOURCE"),
+            Table.Column("STATE"), Table.Column.id("DEVICE"), Table.Column("SOURCE"),
             Table.Column("EXPIRES", .time),
           ]
         ) {
           [
-            $0.id.text, $0.requestor.text, shown($0.provider, $0.account), $0.device, $0.source,
-            shown($0.expires),
+            $0.id.text, $0.requestor.text, shown($0.provider, $0.account), DeviceNoun.state(of: $0), $0.device,
+            $0.source, shown($0.expires),
           ]
         }
       },

@@ -21,7 +21,8 @@ enum WhyVerb {
     if obstacle != nil { throw QuietExit(.failed) }
   }
 
-  private static let box = Input.argument("BOX", .text("ID"), "the box's short id or full device id")
+  private static let box = Input.argument(
+    "BOX", .text("ID"), "the box's short id, its full device id, or the name that it was given")
   private static let title = Input.optionalArgument(
     "TITLE", .text("TITLE"), "the title as the app requests it; left out: check what applies to all titles")
 }

@@ -11,7 +11,7 @@ struct AuditFilter {
     "viewer", .text("NAME"), "select lines about this viewer: PROVIDER/NAME, or NAME")
   static let box = Input.option("box", .text("ID"), "select lines about this box: its short id, or the beginning of it")
   static let action = Input.option(
-    "action", .text("NAME"), "select lines with this action, such as code.report; \"code.\" selects all code actions")
+    "action", .text("NAME"), "select lines with this action, such as code.report, or with all of a kind: code")
   static let since = Input.option(
     "since", .duration(.seconds(1)...(.seconds(3_650 * 86_400))), "select lines newer than this, such as 24h")
   static let before = Input.option(
@@ -39,7 +39,9 @@ struct AuditFilter {
   func selects(_ line: AuditLine) -> Bool {
     if let since, line.at < since { return false }
     if let before, line.at >= before { return false }
-    if let action, line.action != action, !(action.hasSuffix(".") && line.action.hasPrefix(action)) { return false }
+    if let action, line.action != action, !line.action.hasPrefix(action.hasSuffix(".") ? action : action + ".") {
+      return false
+    }
     if let actor, line.actor != actor, !Self.words(line.actor).contains(where: { Self.isViewer($0, actor) }) {
       return false
     }

@@ -15,21 +15,21 @@ enum AuditMark {
     do {
       var marks = (try? JSONValue(reading: DurableFile.read(path, limit: 1 << 20, widest: 0o600)))?.object ?? [:]
       let newest = try await admin.newestAuditNumber()
-      var first = marks[socket]?.object?["first"]?.object.flatMap { try? AuditLine($0) }
-      if let kept = marks[socket]?.object.flatMap({ try? AuditLine($0) }), let begin = first {
-        let there = newest < kept.number ? nil : try await admin.audit(after: kept.number - 1, limit: 1).first
+      var first = marks[socket]?.object?["first"]?.object.flatMap { try? AuditLine($0) }.map(nameless)
+      if let kept = (marks[socket]?.object.flatMap { try? AuditLine($0) }).map(nameless), let begin = first {
+        let there = newest < kept.number ? nil : try await line(kept.number, admin)
         // The service may have removed the line since, because it was old or the log was full. That proves nothing.
         let isLater = newest >= kept.number && (there?.number != kept.number || there == kept)
         if !isLater {
           // Another database, such as that of a new installation, has another first line.
-          let same = try await admin.audit(after: begin.number - 1, limit: 1).first
+          let same = try await line(begin.number, admin)
           guard let same, same.number == begin.number, same != begin else { return [setBack(kept, newest, path)] }
           first = nil
         }
       }
-      guard newest > 0, let line = try await admin.audit(after: newest - 1, limit: 1).first else { return [] }
-      if first == nil { first = try await admin.audit(after: 0, limit: 1).first }
-      var mark = line.object
+      guard newest > 0, let last = try await line(newest, admin) else { return [] }
+      if first == nil { first = try await line(1, admin) }
+      var mark = last.object
       mark["first"] = first.map { .object($0.object) }
       marks[socket] = .object(mark)
       try PrivateDirectory.ensure(folder)
@@ -39,6 +39,19 @@ enum AuditMark {
       // Without a mark, `doctor` reports everything else.
       return []
     }
+  }
+
+  /// The line with this number, or the first one after it.
+  private static func line(_ number: Int64, _ admin: AdminClient) async throws(AdminError) -> AuditLine? {
+    try await admin.audit(after: number - 1, limit: 1).first.map(nameless)
+  }
+
+  /// The line without names, which `account erase` replaces in the log.
+  ///
+  /// The file of the mark must not keep them either.
+  private static func nameless(_ line: AuditLine) -> AuditLine {
+    AuditLine(
+      number: line.number, at: line.at, actor: "", action: line.action, subject: "", outcome: line.outcome, detail: "")
   }
 
   private static func setBack(_ kept: AuditLine, _ newest: Int64, _ path: String) -> Finding {

@@ -32,7 +32,7 @@ struct BackupSearch {
   }
 
   /// Where backups and the databases that a restore has replaced are by default.
-  static let usual = [BackupFolder.usual, "/var/lib/regentd"]
+  static let usual = [BackupFolder.usual, "/var/backups", "/var/lib/regentd"]
 
   private let needles: [[UInt8]]
   /// What follows the viewer's name in each longer account name, so that `annabel` is not taken for `anna`.

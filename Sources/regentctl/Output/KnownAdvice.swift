@@ -11,8 +11,8 @@ enum KnownAdvice {
     guard let fix = finding.fix, !isKnown(fix) else { return finding }
     return Finding(
       finding.check, finding.status, finding.detail,
-      fix: "not shown, because this version of regentctl does not know the service's advice; compare the versions "
-        + "(regentctl version), and read the service's log")
+      fix: "not shown: the service sent advice that this regentctl does not know; run sudo regentd check, or see the "
+        + "service's log: journalctl -u regentd -n 20")
   }
 
   static func isKnown(_ advice: String) -> Bool {

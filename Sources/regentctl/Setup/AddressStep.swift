@@ -43,6 +43,20 @@ struct AddressStep {
       }
     }
     try ask(found)
+    try await tellBoxes(of: found.publicURL)
+  }
+
+  /// Warns that boxes keep the address with which they were set up.
+  private func tellBoxes(of old: String?) async throws {
+    guard let old, let before = try? AbsoluteURL(parsing: old), !before.host.isLoopback,
+      let now = try? await admin.service().publicURL, now != old
+    else { return }
+    var boxes: Set<String> = []
+    try await admin.signIns { boxes.formUnion($0.map(\.device)) }
+    guard !boxes.isEmpty else { return }
+    call.console.note(
+      "warning: \(counted(boxes.count, "box", "boxes")) signed in with the address \(old). A box keeps the address of its "
+        + "agent.conf: set there service = \(now), then run systemctl restart regent (configure.md, \"A new address\")")
   }
 
   /// Moves a service that could not start to another port.
@@ -88,7 +102,7 @@ struct AddressStep {
     }
     if call[SetupVerb.publicURL] != nil, url.description != found.publicURL, !call[SetupVerb.elsewhere],
       let objection = LocalAddressCheck.objection(
-        to: url, insisting: "or add --elsewhere if a proxy on another machine has this address and forwards to this one"
+        to: url, insisting: "add --elsewhere if a proxy on another machine has this address and forwards to this one"
       )
     {
       throw objection
@@ -158,7 +172,7 @@ struct AddressStep {
       if url != insisted, !call[SetupVerb.elsewhere],
         let objection = LocalAddressCheck.objection(
           to: url,
-          insisting: "or type it again if a proxy on another machine has this address and forwards to this one")
+          insisting: "type it again if a proxy on another machine has this address and forwards to this one")
       {
         insisted = url
         throw objection

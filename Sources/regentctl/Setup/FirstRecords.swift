@@ -36,11 +36,13 @@ struct FirstRecords {
 
   /// Asks for the name that viewers read if `name` is nil.
   func addProvider(_ given: ProviderID?, called name: String?, for requestor: RequestorID) async throws -> ProviderID {
-    let present = try await admin.providers().map(\.id)
+    let all = try await admin.providers()
+    let present = all.map(\.id)
     let id =
       try given
       ?? ask(
-        "provider: a short id for the directory of viewers' accounts", usual: present.first?.text ?? "home",
+        "provider: a short id for the directory of viewers' accounts",
+        usual: (all.first(where: \.hasAccounts) ?? all.first)?.id.text ?? "home",
         "--provider"
       ) {
         ProviderID($0)
@@ -65,20 +67,29 @@ struct FirstRecords {
     return id
   }
 
+  /// Lets all viewers watch titles, if an option says so or the operator answers so.
+  ///
+  /// A temporary provider has no rules.
   func addRule(_ given: String?, at provider: ProviderID) async throws {
-    let isAllowed = try await admin.entitlements(of: provider).contains { $0.effect == .allow }
-    guard given != nil || !isAllowed else { return }
-    let pattern = try given.map(Self.pattern) ?? askPattern()
+    if given == nil {
+      guard try await admin.provider(provider).hasAccounts else { return }
+      guard try await !admin.entitlements(of: provider).contains(where: { $0.effect == .allow }) else { return }
+    }
+    guard let pattern = try given.map(Self.pattern) ?? askPattern(at: provider) else { return }
     let saved = try await admin.add(
       EntitlementRequest(provider: provider, scope: .everybody, pattern: pattern, effect: .allow))
     show("rule", saved, "rule \(saved.record.id)")
   }
 
   /// Asks before every viewer gets every title.
-  private func askPattern() throws(CommandError) -> ResourcePattern {
+  ///
+  /// Without a terminal no viewer gets any.
+  private func askPattern(at provider: ProviderID) throws(CommandError) -> ResourcePattern? {
     guard call.canAsk else {
-      call.console.note("every viewer may watch every title (*); add --allow PATTERN to grant less")
-      return try Self.pattern("*")
+      call.console.note(
+        "no viewer may watch a title yet: run regentctl entitle add \(provider) --allow PATTERN (* is all titles), or "
+          + "setup with --allow PATTERN")
+      return nil
     }
     return try Prompt.answer(
       "titles that every viewer may watch: * for all, or a pattern such as news-*", usual: "*", orGive: "--allow", call
@@ -100,33 +111,13 @@ struct FirstRecords {
       try given
       ?? ask("account: the name that the first viewer signs in with", usual: nil, "--account") { AccountName($0) }
     guard !present.contains(name) else { return }
-    let password = try newPassword(of: name)
+    let password = try AccountNoun.newPassword(
+      "password of \(name)", of: name, mayBeWeak: false, canInsist: false, call)
     show(
       "account", try await admin.add(provider, name, Patch<Account>(), password: password),
       "account \(provider)/\(name)")
     AccountNoun.noteShortness(of: password, call)
   }
-
-  /// Asks again for a password that an attacker would try first.
-  private func newPassword(of name: AccountName) throws -> String {
-    var left = Self.passwordTries
-    while true {
-      let bytes = try Prompt.password("password of \(name)", twice: true)
-      guard let password = String(validating: bytes, as: UTF8.self) else {
-        throw CommandError.usage(
-          "the password is not valid UTF-8", hint: "set the terminal to UTF-8, then run the command again")
-      }
-      guard PasswordRule.isTrivial(password, for: name) else { return password }
-      left -= 1
-      let refusal = CommandError.usage(
-        "the password is too easy to guess",
-        hint: "use at least \(PasswordRule.shortest) characters, and neither the account's name nor a common word")
-      guard call.canAsk, left > 0 else { throw refusal }
-      call.console.note("\(refusal.message); \(refusal.hint ?? "")")
-    }
-  }
-
-  private static let passwordTries = 3
 
   func issueKey(to requestor: RequestorID) async throws {
     let key = try await admin.issueKey(to: requestor)

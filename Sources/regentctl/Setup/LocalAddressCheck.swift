@@ -35,7 +35,7 @@ enum LocalAddressCheck {
     let list = shown.map(\.description).joined(separator: ", ")
     return .usage(
       "\(url.host) is not an address of this machine" + (shown.isEmpty ? "" : ", which has \(list)"),
-      hint: (shown.first.map { "use \(url.scheme)://\($0)\(url.port.map { ":\($0)" } ?? ""); " } ?? "") + insisting)
+      hint: (shown.first.map { "use \(url.scheme)://\($0)\(url.port.map { ":\($0)" } ?? ""), or " } ?? "") + insisting)
   }
 }
 

@@ -37,7 +37,9 @@ struct SettingsChange {
   }
 
   /// Changes the file and restarts the service; restores the old file if the service does not start.
-  func write(_ settings: [(name: String, value: String?)], isRunning: Bool) throws {
+  ///
+  /// `step` is the member of the JSON document.
+  func write(_ settings: [(name: String, value: String?)], isRunning: Bool, as step: String = "settings") throws {
     let call = report.call
     let old: [UInt8]
     do throws(FileError) {
@@ -52,7 +54,7 @@ struct SettingsChange {
     for (name, value) in settings { file.set(name, value) }
     guard !file.changes.isEmpty else { return }
     report.add(
-      "settings", .array(file.changes.map { .string($0.new ?? "#\($0.old ?? "")") }),
+      step, .array(file.changes.map { .string($0.new ?? "#\($0.old ?? "")") }),
       lines: ["\(path):"]
         + file.changes.flatMap { change in
           (change.old.map { ["  - \($0)"] } ?? []) + (change.new.map { ["  + \($0)"] } ?? [])

@@ -22,13 +22,17 @@ enum SetupVerb {
       Without a terminal and without --invite, it creates a key pair for a requestor that has none, and prints it; the \
       secret is not shown again.
 
-      A new service is not announced on the local network; setup without --announce changes nothing about that. With \
-      --json it prints one object: a member for each step that changed something, and "doctor" with the findings.
+      A new service is not announced on the local network; setup without --announce changes nothing about that.
+
+      Only root and the members of one group may use regentctl. --desk-group, --operator-group and --viewer-group give \
+      the members of other groups smaller roles (configure.md).
+
+      With --json it prints one object: a member for each step that changed something, and "doctor" with the findings.
       """,
     inputs: [
       publicURL, elsewhere, proxy, certificate, certificateKey, listen, requestor, requestorName, provider,
-      providerName, account, allow, invite, announce, settings, backups,
-    ],
+      providerName, account, allow, invite, announce,
+    ] + RoleGroups.inputs + [settings, backups],
     rules: [.atMostOne([proxy, certificate]), .together([certificate, certificateKey])],
     example: "setup --public-url https://tv.example.org --proxy --requestor acme --provider cable"
   ) { call, admin in
@@ -52,6 +56,7 @@ enum SetupVerb {
   private static func perform(_ report: SetupReport, _ admin: AdminClient) async throws -> Bool {
     let call = report.call
     try await AddressStep(report, admin).perform()
+    try RoleGroups.set(report)
     if let isOn = call[announce] { try await Announcing.set(isOn, report, admin) }
     let records = FirstRecords(report, admin)
     let requestor = try await records.addRequestor(call[requestor], called: call[requestorName])
@@ -65,6 +70,7 @@ enum SetupVerb {
     let invitation = box == .code ? try await InvitationNoun.first(of: requestor, admin) : nil
     let findings = await UpkeepVerbs.findings(call, admin)
     report.add("doctor", .array(findings.map(\.json)), lines: findings.flatMap(UpkeepVerbs.lines))
+    RoleGroups.tellNextStep(report)
     if let invitation {
       report.add("invitation", invitation.json, lines: InvitationNoun.lines(of: invitation))
       InvitationNoun.draw(invitation, call)
@@ -118,7 +124,8 @@ enum SetupVerb {
     "the name of the first viewer's account; setup asks for its password, or reads it from standard input "
       + "(default: asked at the terminal; without a terminal no account is added)")
   private static let allow = Input.option(
-    "allow", ValueKind<String>.text("PATTERN"), "the titles that all viewers may watch (default: *, all titles)")
+    "allow", ValueKind<String>.text("PATTERN"),
+    "the titles that all viewers may watch; * is all titles (default: asked at the terminal; without a terminal none)")
   private static let invite = Input.flag(
     "invite", "create an enrolment code for the first box, also without a terminal")
   private static let announce = Input.option(

@@ -45,6 +45,7 @@ def sign_out():
 def status(ask=False):
     """The status: signedIn, requestor, and with a sign-in provider, providerName and expires (epoch milliseconds).
 
+    accountDisabled is true when the device is not signed in because an operator has disabled its account.
     With `ask` it comes from the service, otherwise only from this device."""
     from . import kodi
     box = kodi.box()

@@ -54,6 +54,9 @@ class _Pairing:
         if force:
             self.box.note(pending=None)
         yield from self._trying(self.box.tell_sign_out)
+        error = self.box.obstacle()
+        if error:
+            yield {"event": "error", "code": error.code, "message": error.message, "hint": error.hint}
         record = yield from self._earlier()
         for _ in range(_REPLACEMENTS):
             if record is None:

@@ -62,7 +62,7 @@ class Program:
     def status(self):
         found = regent.status(ask=True)
         if not found["signedIn"]:
-            return self.dialog.ok("Regent", self.text("notSignedIn"))
+            return self.dialog.ok("Regent", self.text("problemAccountDisabled" if found.get("accountDisabled") else "notSignedIn"))
         date = time.strftime(xbmc.getRegion("dateshort"), time.localtime(found["expires"] / 1000))
         self.dialog.ok("Regent", self.text("signedInUntil", provider=found.get("providerName") or found["provider"], date=date))
 

@@ -9,6 +9,7 @@ class Screen:
     def __init__(self, language):
         self.language = language
         self.stage, self.code, self.end, self.number, self.problem, self.name = "starting", None, None, None, None, None
+        self.is_account_disabled = False
 
     def handle(self, event, now):
         """Takes an event of a pairing; `now` is in seconds of a clock that only goes forward."""
@@ -26,6 +27,9 @@ class Screen:
             self.stage = "denied-at-number" if self.stage == "number" else "denied"
         elif kind == "expired":
             self.stage = "expired"
+        elif kind == "error" and event["code"] == "not-signed-in":
+            # During a sign-in this code means that the account of the earlier one is disabled.
+            self.is_account_disabled = True
         elif kind == "error":
             self.problem = event
         elif kind == "recovered":
@@ -68,7 +72,8 @@ class Screen:
         """What is said below the code; the first line is the most important."""
         problem = self._problem()
         said = {
-            "starting": ["starting"], "waiting": ["waiting"], "connected": ["connected", "compareCode"],
+            "starting": ["problemAccountDisabled" if self.is_account_disabled else "starting"],
+            "waiting": ["problemAccountDisabled" if self.is_account_disabled else "waiting"], "connected": ["connected", "compareCode"],
             "number": ["chooseNumber"], "denied": ["denied"], "denied-at-number": ["deniedAtNumber"], "expired": ["expired"],
             "failed": [],
         }.get(self.stage)

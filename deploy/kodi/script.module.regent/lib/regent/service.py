@@ -9,6 +9,7 @@ from .wire import Caller, Failure, Line
 
 _IDENTITY, _CREDENTIALS, _STATE = "identity.json", "credentials.json", "sign-in.json"
 _NOT_SIGNED_IN = ("User not Authenticated", "User not authenticated", "Authentication token expired")
+_ACCOUNT_DISABLED = "the account is disabled at the provider: signing in again will not help"
 
 
 class Service:
@@ -85,11 +86,11 @@ class Service:
         names = {"requestor": caller.requestor, "deviceId": caller.device, **query}
         answer = caller.call("GET", path, list(names.items()))
         if answer.status == 200 and isinstance(answer.document, dict):
+            self._accepted()
             return answer.document
         failure = caller.line.failure(answer)
         if _means_not_signed_in(answer):
-            self.note(signedIn=None)
-            raise not_signed_in()
+            raise self._refused(answer)
         if failure.code == "service" and answer.status == 403:
             raise RegentError("not-authorized", failure.details or failure.message, None, 4)
         raise failure
@@ -97,7 +98,7 @@ class Service:
     # The sign-in
 
     def state(self):
-        """The stored state: signedIn, pending and signOut, each if present."""
+        """The stored state: signedIn, accountDisabled, pending and signOut, each if present."""
         return self.storage.read(_STATE) or {}
 
     def note(self, **changes):
@@ -106,11 +107,20 @@ class Service:
             self.storage.write(_STATE, {name: value for name, value in state.items() if value is not None})
 
     def status(self):
-        """The status without a call: signedIn, requestor, and with a sign-in provider, providerName and expires."""
-        caller, known = self.caller(), self.state().get("signedIn")
-        if not known or known["expires"] <= caller.line.clock.now() * 1000:
+        """The status without a call: signedIn, requestor, and with a sign-in provider, providerName and expires.
+
+        accountDisabled is true when the device is not signed in because its account is disabled."""
+        caller, known = self.caller(), self._valid()
+        if not known:
             return {"signedIn": False, "requestor": caller.requestor}
+        if self.state().get("accountDisabled"):
+            return {"signedIn": False, "requestor": caller.requestor, "accountDisabled": True}
         return {"signedIn": True, "requestor": caller.requestor, **known}
+
+    def _valid(self):
+        """The stored sign-in if it has not expired; also while its account is disabled."""
+        known = self.state().get("signedIn")
+        return known if known and known["expires"] > self.caller().line.clock.now() * 1000 else None
 
     def refresh(self):
         """The status after a call to the service."""
@@ -123,13 +133,13 @@ class Service:
             failure = caller.line.failure(answer)
             if answer.status not in (403, 404, 410, 412) or failure.code != "service":
                 raise failure
-            self.note(signedIn=None)
+            self._refused(answer)
         return self.status()
 
     def keep(self, document):
         """Stores a sign-in of the service; it is on the disk when this returns."""
         provider = document.get("mvpd") or ""
-        self.note(pending=None, signOut=None, signedIn={
+        self.note(pending=None, signOut=None, accountDisabled=None, signedIn={
             "provider": provider, "providerName": self._name(provider), "expires": int(document["expires"])})
 
     def _name(self, provider):
@@ -182,7 +192,7 @@ class Service:
         If the service is unreachable the device is signed out all the same, and the service is told before the next
         sign-in."""
         was = self.status()["signedIn"]
-        self.note(signedIn=None, pending=None, signOut=True)
+        self.note(signedIn=None, accountDisabled=None, pending=None, signOut=True)
         self.tell_sign_out()
         return was
 
@@ -212,18 +222,44 @@ class Service:
         answer = caller.call("GET", "/api/v1/preauthorize.json", query + [("resource", "")] * (len(resources) == 1))
         if answer.status != 200:
             if _means_not_signed_in(answer):
-                self.note(signedIn=None)
-                raise not_signed_in()
+                raise self._refused(answer)
             raise caller.line.failure(answer)
+        self._accepted()
         return [one["id"] for one in answer.document.get("resources") or [] if one.get("authorized")]
 
     def _needs_sign_in(self):
-        if not self.status()["signedIn"]:
+        if not self._valid():
             raise not_signed_in()
+
+    def _refused(self, answer):
+        """Forgets the sign-in that the service refuses; returns the error to raise.
+
+        A sign-in whose account is disabled is kept, because the service accepts it again when the account is enabled."""
+        document = answer.document if isinstance(answer.document, dict) else {}
+        if document.get("details") == _ACCOUNT_DISABLED and self._valid():
+            self.note(accountDisabled=True)
+            return account_disabled()
+        self.note(signedIn=None, accountDisabled=None)
+        return not_signed_in()
+
+    def obstacle(self):
+        """The error of a device whose account is disabled, otherwise None. A code may be used all the same: the viewer
+        may sign in with another account."""
+        return account_disabled() if self.status().get("accountDisabled") else None
+
+    def _accepted(self):
+        if self.state().get("accountDisabled"):
+            self.note(accountDisabled=None)
 
 
 def not_signed_in():
     return RegentError("not-signed-in", "this device is not signed in", "sign in first", 3)
+
+
+def account_disabled():
+    return RegentError(
+        "not-signed-in", "not signed in: the account is disabled at the provider",
+        "ask the TV provider to enable the account, or sign in with another account", 3)
 
 
 def _means_not_signed_in(answer):
