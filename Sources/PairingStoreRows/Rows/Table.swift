@@ -29,6 +29,9 @@ package struct Table<Record: Sendable>: Sendable {
   let signer: Signer
   /// The number of leading columns that form the primary key.
   let keyCount: Int
+  /// Lists of columns that are unique together, besides the primary key.
+  let unique: [String]
+  let indexes: [Index]
   let form: SignedForm
   private let write: @Sendable (Record) -> [SQLValue]
   private let decode: @Sendable (inout Fields) throws(UnreadableRow) -> Record
@@ -47,7 +50,8 @@ package struct Table<Record: Sendable>: Sendable {
 
   init(
     _ name: String, version: UInt8 = 1, signer: Signer = .service, key keyCount: Int = 1,
-    known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil, _ columns: [Column],
+    known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil, unique: [String] = [],
+    indexes: [Index] = [], _ columns: [Column],
     encode: @escaping @Sendable (Record) -> [SQLValue],
     decode: @escaping @Sendable (inout Fields) throws(UnreadableRow) -> Record
   ) {
@@ -55,6 +59,7 @@ package struct Table<Record: Sendable>: Sendable {
     self.signer = signer
     self.keyCount = keyCount
     self.known = known
+    (self.unique, self.indexes) = (unique, indexes)
     form = SignedForm(version: version, columns: columns)
     write = encode
     self.decode = decode
@@ -76,13 +81,15 @@ package struct Table<Record: Sendable>: Sendable {
   /// Declares a table whose rows are converted as its columns say.
   init<each Part: Sendable>(
     _ name: String, version: UInt8 = 1, signer: Signer = .service, key keyCount: Int = 1,
-    known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil,
+    known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil, unique: [String] = [],
+    indexes: [Index] = [],
     _ parts: repeat Columns<Record, each Part>,
     make: @escaping @Sendable (repeat each Part) throws(UnreadableRow) -> Record
   ) {
     let columns = Columns(repeat each parts, make: make)
     self.init(
-      name, version: version, signer: signer, key: keyCount, known: known, columns.list,
+      name, version: version, signer: signer, key: keyCount, known: known, unique: unique, indexes: indexes,
+      columns.list,
       encode: columns.values(of:), decode: columns.read)
   }
 
@@ -132,6 +139,18 @@ package struct Table<Record: Sendable>: Sendable {
     let assignments = places.map { "\(columns[$0].name) = ?, " }.joined()
     return RowChange(
       places: places, text: "UPDATE \(name) SET \(assignments)signature = ? WHERE \(hasKey) AND signature = ?")
+  }
+}
+
+/// An index of a table, which is named after the table and itself.
+struct Index: Sendable {
+  let name: String
+  let columns: String
+  /// The condition of a partial index.
+  let condition: String?
+
+  init(_ name: String, on columns: String, where condition: String? = nil) {
+    (self.name, self.columns, self.condition) = (name, columns, condition)
   }
 }
 

@@ -28,7 +28,8 @@ extension Tables {
     make: PasswordRecord.init)
 
   static let entitlements = Table<Entitlement>(
-    "entitlement", .column("id", \.id), .column("provider", \.provider),
+    "entitlement", indexes: [Index("provider", on: "provider, account")], .column("id", \.id),
+    .column("provider", \.provider),
     .column("household", \.scope.household), .column("account", \.scope.account), .column("pattern", \.pattern.text),
     .column("effect", \.effect.word), .column("message", \.effect.message)
   ) { id, provider, household, account, pattern, word, message throws(UnreadableRow) in

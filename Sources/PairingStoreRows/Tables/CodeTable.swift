@@ -6,7 +6,13 @@ import RegentSQL
 
 extension Tables {
   package static let registrations = Table<RegistrationRecord>(
-    "registration", signer: .rowPair,
+    "registration", signer: .rowPair, unique: ["code"],
+    indexes: [
+      Index("claimed", on: "session", where: "state = 'claimed'"), Index("age", on: "expires, state"),
+      // Every new code is written to each index, so there are few. The condition avoids `IN (…)`, for which SQLite built
+      // a table of the three states for every row and index.
+      Index("waiting", on: "device_hash", where: "state = 'offered' OR state = 'opened' OR state = 'claimed'"),
+    ],
     .column("id", \.id), .column("code", \.code), .column("requestor", \.requestor), .sealed("device", \.device),
     .column("device_hash", \.deviceHash), .column("public_key", \.rowKey), .column("preselected", \.preselected),
     .column("profile", \.profile), .column("about", \.about), .column("issued", \.flow.issued),

@@ -8,7 +8,8 @@ import RegentSQL
 /// The order of their columns is part of the row signatures.
 package enum Tables {
   static let keyPairs = Table<KeyPair>(
-    "key_pair", known: { $0.keyPairs }, .column("id", \.publicKey), .column("requestor", \.requestor),
+    "key_pair", known: { $0.keyPairs }, indexes: [Index("requestor", on: "requestor, purpose, state")],
+    .column("id", \.publicKey), .column("requestor", \.requestor),
     .column("purpose", \.purpose), .sealed("secret", \.secret), .column("created", \.created),
     .column("state", \.state), make: KeyPair.init)
 

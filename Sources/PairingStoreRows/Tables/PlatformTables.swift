@@ -12,7 +12,8 @@ struct UsedRequest: Sendable {
 
 extension Tables {
   static let boxes = Table<BoxRecord>(
-    "platform_box", signer: .rowPair, .column("id", \.id), .column("authentication", \.authentication),
+    "platform_box", signer: .rowPair, unique: ["authentication"], .column("id", \.id),
+    .column("authentication", \.authentication),
     .column("box_key", \.key), .column("enrolled", \.enrolled), .column("public_key", \.rowKey), make: BoxRecord.init)
 
   static let platformPermissions = Table<PlatformPermissionRecord>(
@@ -29,7 +30,8 @@ extension Tables {
   fileprivate static let undecided: Int64 = 2
 
   static let usedRequests = Table<UsedRequest>(
-    "used_profile_request", .column("id", \.id), .column("expires", \.ends), make: UsedRequest.init)
+    "used_profile_request", indexes: [Index("expires", on: "expires")], .column("id", \.id), .column("expires", \.ends),
+    make: UsedRequest.init)
 }
 
 extension PlatformPermissionRecord {

@@ -54,7 +54,8 @@ extension Tables {
   }
 
   static let integrations = Table<Integration>(
-    "integration", key: 2, known: { $0.integrations }, .column("requestor", \.requestor),
+    "integration", key: 2, known: { $0.integrations }, indexes: [Index("provider", on: "provider")],
+    .column("requestor", \.requestor),
     .column("provider", \.provider), .column("enabled", \.enabled), .column("degradation", \.degradation),
     .column("settings", \.settingsColumn)
   ) { requestor, provider, enabled, degradation, settings throws(UnreadableRow) in
@@ -76,11 +77,13 @@ extension Tables {
   }
 
   static let applications = Table<ApplicationRecord>(
-    "application", .column("id", \.id), .column("requestor", \.requestor), .column("name", \.name),
+    "application", indexes: [Index("requestor", on: "requestor")], .column("id", \.id),
+    .column("requestor", \.requestor), .column("name", \.name),
     .column("issued", \.issued), .column("revoked", \.isRevoked), make: ApplicationRecord.init)
 
   static let clients = Table<ClientRecord>(
-    "client", .column("id", \.id), .column("secret", \.secret), .column("application", \.application),
+    "client", indexes: [Index("application", on: "application"), Index("requestor", on: "requestor")],
+    .column("id", \.id), .column("secret", \.secret), .column("application", \.application),
     .column("requestor", \.requestor),
     .column("redirect_uris", \.addressColumn) { @Sendable json throws(UnreadableRow) in try json.texts() },
     .column("issued", \.issued), make: ClientRecord.init)

@@ -5,7 +5,12 @@ import RegentSQL
 
 extension Tables {
   package static let authentications = Table<AuthenticationRecord>(
-    "authentication", version: 2, signer: .rowPair,
+    "authentication", version: 2, signer: .rowPair, unique: ["device_hash, requestor"],
+    indexes: [
+      Index("requestor", on: "requestor, id"), Index("viewer", on: "provider, account, id"),
+      Index("public_key", on: "public_key"), Index("expires", on: "expires"),
+      Index("parent", on: "parent", where: "parent IS NOT NULL"),
+    ],
     .column("id", \.authentication.id), .column("requestor", \.authentication.requestor),
     .viewer(\.authentication.viewer), .column("household", \.authentication.household),
     .column("profile", \.authentication.profile), .column("source", \.authentication.source),
@@ -27,7 +32,8 @@ extension Tables {
   }
 
   static let permits = Table<PermitRecord>(
-    "permit", signer: .rowPair, key: 2, .column("authentication", \.permit.authentication),
+    "permit", signer: .rowPair, key: 2, indexes: [Index("expires", on: "expires")],
+    .column("authentication", \.permit.authentication),
     .column("resource", isLong: true, \.resourceColumn) { @Sendable name throws(UnreadableRow) in
       try present(ResourceID(name))
     },
@@ -39,7 +45,9 @@ extension Tables {
   }
 
   static let passes = Table<TemporaryPassRecord>(
-    "temporary_pass", key: 4, .column("requestor", \.requestor), .column("provider", \.provider),
+    "temporary_pass", key: 4,
+    indexes: [Index("identity", on: "requestor, provider, identity"), Index("provider", on: "provider")],
+    .column("requestor", \.requestor), .column("provider", \.provider),
     .column("device_hash", \.device),
     .column("identity", \.identityColumn) { @Sendable bytes throws(UnreadableRow) in
       bytes.isEmpty ? nil : try present(IdentityHash(bytes))
@@ -57,7 +65,9 @@ extension Tables {
   }
 
   static let sessions = Table<SessionRecord>(
-    "session", .column("id", \.id), .column("token", \.token), .viewer(\.viewer), .column("started", \.started),
+    "session",
+    indexes: [Index("token", on: "token"), Index("viewer", on: "provider, account"), Index("expires", on: "expires")],
+    .column("id", \.id), .column("token", \.token), .viewer(\.viewer), .column("started", \.started),
     .column("last_used", \.lastUsed), .column("expires", \.expires), .column("user_agent", \.userAgent),
     .column("address", \.address)
     // `expires` is computed from the two values before it, and stored only for an index.

@@ -11,7 +11,8 @@ extension Tables {
     "numbers", .column("id", \.id), .column("text", \.text), make: NumbersRecord.init)
 
   static let loginFailures = Table<CountedFailures>(
-    "login_failure", .column("subject", \.subject), .column("failures", \.failures.count),
+    "login_failure", indexes: [Index("last", on: "last")], .column("subject", \.subject),
+    .column("failures", \.failures.count),
     .column("last", \.failures.last)
   ) { subject, count, last in
     CountedFailures(subject: subject, failures: LoginFailures(count: count, last: last))
