@@ -61,7 +61,7 @@ private func byOwner(_ owner: String) -> Question {
 
 private func byNumber(_ n: Int64?, _ bytes: [UInt8]) -> Question {
   Question(
-    sql: "SELECT id, owner, n, bytes FROM thing WHERE n = \(SQLValue.optional(n)) AND bytes = \(bytes)", table: "thing",
+    sql: "SELECT id, owner, n, bytes FROM thing WHERE n = \(n.column) AND bytes = \(bytes)", table: "thing",
     columns: ["n", "bytes"])
 }
 

@@ -50,8 +50,7 @@ extension DatabasePlace {
   fileprivate init(of vectors: RowVectors) throws {
     try self.init(on: PostgreSQLServer.shared.get(), master: Secret(copying: vectors.masterKey))
     let connection = try connect()
-    let steps = Schema.statements + Schema.migrations.prefix(vectors.schema - 1).joined()
-    for statement in steps { try connection.run(statement, by: serverDeadline) }
+    try makeTables(of: vectors.schema)
     let times = try Set(columns(connection).filter(\.isTime).map { "\($0.table).\($0.name)" })
     for vector in vectors.vectors {
       let signature = vector.signature.map { [SQLValue.blob($0.code)] } ?? []

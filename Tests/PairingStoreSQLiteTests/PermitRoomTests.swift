@@ -11,13 +11,13 @@ import Testing
   private static let earlier = Table<PermitRecord>(
     "permit", signer: .rowPair, key: 2,
     [.text("authentication"), .longText("resource"), .number("issued"), .number("expires"), .text("public_key")]
-  ) { record, _ in
+  ) { record in
     [
       .text(record.permit.authentication.text), .text(record.permit.resource.text),
       .integer(record.permit.issued.milliseconds), .integer(record.permit.expires.milliseconds),
       .text(record.rowKey.text),
     ]
-  } decode: { _, _ throws(UnreadableRow) in
+  } decode: { _ throws(UnreadableRow) in
     throw UnreadableRow()
   }
 

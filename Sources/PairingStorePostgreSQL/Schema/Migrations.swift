@@ -3,6 +3,8 @@ import RegentSQL
 extension Schema {
   /// The changes of the schema after its first version, oldest first.
   ///
+  /// They run in databases of earlier versions only: a new database gets the newest tables (``statements``).
+  ///
   /// A released change is never edited. A change only adds, so that services of the previous release can go on during
   /// an upgrade. Columns and tables that are no longer needed are removed one release later.
   static let migrations: [[SQL]] = [nodes, limits, longResources]

@@ -41,7 +41,7 @@ enum Schema {
     if try !isThere(connection, by: deadline) {
       for statement in statements { try connection.run(statement, by: deadline) }
       try connection.run(
-        "INSERT INTO cluster (id, state, schema, live_codes) VALUES (1, 'open', 1, 0)", by: deadline)
+        "INSERT INTO cluster (id, state, schema, live_codes) VALUES (1, 'open', \(version), 0)", by: deadline)
     }
     try migrate(connection, by: deadline)
     try check(connection, by: deadline)

@@ -100,7 +100,7 @@ extension RowStore {
         guard let found = try Tables.registrations.unverified(context, code, names) else { return [] }
         let viewer: [SQLValue]? =
           switch request.by {
-          case .operator(_, let viewer): [.text(viewer.provider.text), .optional(viewer.account?.text)]
+          case .operator(_, let viewer): [.text(viewer.provider.text), viewer.account.column]
           case .session: try session.flatMap { try Tables.sessions.unverified(context, $0, ["provider", "account"]) }
           }
         return SignedRows.questions(

@@ -57,7 +57,7 @@ extension RowStore {
       guard try rows.requestor(context, pair.requestor) != nil else { throw EnrolmentRecord.missing }
       try rows.update(
         context, Tables.enrolments, stored,
-        [(name: "boxes", value: stored.record.redeemed(by: box, pair.publicKey).boxColumn)])
+        [(name: "boxes", value: stored.record.redeemed(by: box, pair.publicKey).boxColumn.column)])
       try rows.insert(context, Tables.keyPairs, pair)
       try rows.note(context, entry)
       return pair

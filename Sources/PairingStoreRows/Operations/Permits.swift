@@ -87,8 +87,8 @@ extension RowStore {
         \(all: Tables.passes) WHERE (requestor, provider, device_hash, identity) >
         (\(last?.requestor.text ?? ""), \(last?.provider.text ?? ""), \(last?.device.bytes ?? []),
         \(last?.identity?.bytes ?? []))
-        AND requestor = coalesce(\(SQLValue.optional(requestor?.text)), requestor)
-        AND provider = coalesce(\(SQLValue.optional(provider?.text)), provider)
+        AND requestor = coalesce(\(requestor.column), requestor)
+        AND provider = coalesce(\(provider.column), provider)
         ORDER BY requestor, provider, device_hash, identity
         """)
     }

@@ -9,6 +9,8 @@ struct Column: Sendable {
   let kind: Kind
   /// Whether the column's values can be longer than the size limit of PostgreSQL's index entries.
   var isLong = false
+  var isNullable = false
+  var isSealed = false
 
   static func text(_ name: String) -> Column { Column(name: name, kind: .text) }
   static func longText(_ name: String) -> Column { Column(name: name, kind: .text, isLong: true) }

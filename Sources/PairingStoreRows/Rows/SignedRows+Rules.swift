@@ -128,7 +128,7 @@ extension SignedRows {
       context, Tables.passes,
       """
       \(all: Tables.passes) WHERE requestor = \(requestor.text) AND provider = \(provider.text)
-      AND (device_hash = \(device.bytes) OR identity = \(SQLValue.optional(identity?.bytes)))
+      AND (device_hash = \(device.bytes) OR identity = \(identity.column))
       """)
     return passes.map(\.record.use).reduce(TemporaryPassUse()) { $0.joined(with: $1) }
   }

@@ -171,9 +171,8 @@ extension SignedRows {
       noteTampered(table, values)
       return nil
     }
-    var fields = Fields(values)
     do throws(UnreadableRow) {
-      return Stored(record: try table.decode(&fields, vault), values: values, signature: signature)
+      return Stored(record: try table.decode(values, vault), values: values, signature: signature)
     } catch {
       noteTampered(table, values)
       return nil

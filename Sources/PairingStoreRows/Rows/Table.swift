@@ -29,9 +29,13 @@ package struct Table<Record: Sendable>: Sendable {
   let signer: Signer
   /// The number of leading columns that form the primary key.
   let keyCount: Int
+  /// Lists of columns that are unique together, besides the primary key.
+  let unique: [String]
+  let indexes: [Index]
   let form: SignedForm
-  let encode: @Sendable (Record, Vault) -> [SQLValue]
-  let decode: @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
+  private let write: @Sendable (Record) -> [SQLValue]
+  private let decode: @Sendable (inout Fields) throws(UnreadableRow) -> Record
+  private let seals: [Seal]
   let select: String
   /// The SQL text that reads one row by its first column (the primary key of most tables), and the one that reads it by
   /// its first two columns.
@@ -46,17 +50,20 @@ package struct Table<Record: Sendable>: Sendable {
 
   init(
     _ name: String, version: UInt8 = 1, signer: Signer = .service, key keyCount: Int = 1,
-    known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil, _ columns: [Column],
-    encode: @escaping @Sendable (Record, Vault) -> [SQLValue],
-    decode: @escaping @Sendable (inout Fields, Vault) throws(UnreadableRow) -> Record
+    known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil, unique: [String] = [],
+    indexes: [Index] = [], _ columns: [Column],
+    encode: @escaping @Sendable (Record) -> [SQLValue],
+    decode: @escaping @Sendable (inout Fields) throws(UnreadableRow) -> Record
   ) {
     self.name = name
     self.signer = signer
     self.keyCount = keyCount
     self.known = known
+    (self.unique, self.indexes) = (unique, indexes)
     form = SignedForm(version: version, columns: columns)
-    self.encode = encode
+    write = encode
     self.decode = decode
+    seals = columns.enumerated().filter(\.element.isSealed).map { Seal(place: $0, label: "\(name).\($1.name)") }
     let names = columns.map(\.name).joined(separator: ", ")
     select = "SELECT \(names), signature FROM \(name)"
     selectOne = "\(select) WHERE \(columns[0].isGiven)"
@@ -71,7 +78,39 @@ package struct Table<Record: Sendable>: Sendable {
     publicKey = columns.firstIndex { $0.name == "public_key" }
   }
 
+  /// Declares a table whose rows are converted as its columns say.
+  init<each Part: Sendable>(
+    _ name: String, version: UInt8 = 1, signer: Signer = .service, key keyCount: Int = 1,
+    known: (@Sendable (VerifiedRowCache) -> VerifiedTableCache<Record>)? = nil, unique: [String] = [],
+    indexes: [Index] = [],
+    _ parts: repeat Columns<Record, each Part>,
+    make: @escaping @Sendable (repeat each Part) throws(UnreadableRow) -> Record
+  ) {
+    let columns = Columns(repeat each parts, make: make)
+    self.init(
+      name, version: version, signer: signer, key: keyCount, known: known, unique: unique, indexes: indexes,
+      columns.list,
+      encode: columns.values(of:), decode: columns.read)
+  }
+
   var columns: [Column] { form.columns }
+
+  /// The values of a record's row, encrypted where the table's columns say so.
+  func encode(_ record: Record, _ vault: Vault) -> [SQLValue] {
+    var values = write(record)
+    for seal in seals {
+      guard case .blob(let bytes) = values[seal.place], case .text(let row) = values[0] else {
+        preconditionFailure("\(name) has no text id to which an encrypted value is bound")
+      }
+      values[seal.place] = vault.seal(bytes, seal.label, of: row)
+    }
+    return values
+  }
+
+  func decode(_ values: [SQLValue], _ vault: Vault) throws(UnreadableRow) -> Record {
+    var fields = Fields(values, vault, seals)
+    return try decode(&fields)
+  }
 
   /// The query for one row by its first column.
   ///
@@ -100,6 +139,18 @@ package struct Table<Record: Sendable>: Sendable {
     let assignments = places.map { "\(columns[$0].name) = ?, " }.joined()
     return RowChange(
       places: places, text: "UPDATE \(name) SET \(assignments)signature = ? WHERE \(hasKey) AND signature = ?")
+  }
+}
+
+/// An index of a table, which is named after the table and itself.
+struct Index: Sendable {
+  let name: String
+  let columns: String
+  /// The condition of a partial index.
+  let condition: String?
+
+  init(_ name: String, on columns: String, where condition: String? = nil) {
+    (self.name, self.columns, self.condition) = (name, columns, condition)
   }
 }
 

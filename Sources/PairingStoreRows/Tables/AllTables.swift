@@ -30,6 +30,8 @@ protocol SignedTable: Sendable {
   /// The number of leading columns that form the primary key.
   var keyCount: Int { get }
   var columns: [Column] { get }
+  var unique: [String] { get }
+  var indexes: [Index] { get }
 
   /// Counts the rows selected by the condition whose signatures verify.
   func countVerified<Context: Querying & ~Copyable>(

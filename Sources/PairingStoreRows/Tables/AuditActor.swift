@@ -12,9 +12,9 @@ import RegentSQL
 enum PseudonymisedLine {
   private static let word = "erased"
 
-  static func column(of line: NumberedAuditEntry) -> SQLValue {
+  static func column(of line: NumberedAuditEntry) -> JSONValue {
     let mark = line.firstSignature.map { [word, Hex.encode($0)] } ?? []
-    return JSONValue.list(mark + line.entry.actor.parts).column
+    return .list(mark + line.entry.actor.parts)
   }
 
   /// The actor of a line, and its first signature if it has a pseudonym.

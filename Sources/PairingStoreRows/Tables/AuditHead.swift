@@ -19,6 +19,9 @@ struct AuditHead: Sendable, Equatable {
   /// It detects that a line was replaced by another signed line with the same number, from an older copy of the file.
   var chain: [UInt8] = []
 
+  /// The key of the only row.
+  fileprivate var id: String { "audit" }
+
   static func link(_ chain: [UInt8], _ signature: [UInt8]) -> [UInt8] {
     SHA256.hash(chain + signature)
   }
@@ -26,16 +29,10 @@ struct AuditHead: Sendable, Equatable {
 
 extension Tables {
   static let auditHead = Table<AuditHead>(
-    "audit_head",
-    [.text("id"), .number("floor"), .bytes("floor_chain"), .number("newest"), .bytes("chain")]
-  ) { head, _ in
-    [
-      .text("audit"), .integer(head.floor), .blob(head.floorChain), .integer(head.newest), .blob(head.chain),
-    ]
-  } decode: { fields, _ throws(UnreadableRow) in
-    guard try fields.text() == "audit" else { throw UnreadableRow() }
-    return AuditHead(
-      floor: try fields.number(), floorChain: try fields.bytes(), newest: try fields.number(),
-      chain: try fields.bytes())
+    "audit_head", .column("id", \.id), .column("floor", \.floor), .column("floor_chain", \.floorChain),
+    .column("newest", \.newest), .column("chain", \.chain)
+  ) { id, floor, floorChain, newest, chain throws(UnreadableRow) in
+    guard id == "audit" else { throw UnreadableRow() }
+    return AuditHead(floor: floor, floorChain: floorChain, newest: newest, chain: chain)
   }
 }

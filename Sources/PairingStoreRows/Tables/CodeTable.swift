@@ -6,135 +6,118 @@ import RegentSQL
 
 extension Tables {
   package static let registrations = Table<RegistrationRecord>(
-    "registration", signer: .rowPair,
-    [
-      .text("id"), .bytes("code"), .text("requestor"), .bytes("device"), .bytes("device_hash"),
-      .text("public_key"), .text("preselected"), .text("profile"), .text("about"),
-      .number("issued"), .number("expires"), .number("match_number"), .text("match_choices"),
-    ] + FlowColumns.columns
-  ) { record, vault in
-    let match = record.flow.match
-    return [
-      .text(record.id.text), .blob(record.code.bytes), .text(record.requestor.text),
-      vault.seal(Array(record.device.text.utf8), "registration.device", of: record.id.text),
-      .blob(record.deviceHash.bytes), .text(record.rowKey.text),
-      .optional(record.preselected?.text), .optional(record.profile?.text), record.about.column,
-      .integer(record.flow.issued.milliseconds), .integer(record.flow.expires.milliseconds),
-      .optional(match.map { Int64($0.number) }), .optional(match?.olderChoices),
-    ] + FlowColumns(record.flow).values
-  } decode: { fields, vault throws(UnreadableRow) in
-    let id: RegistrationID = try fields.name()
-    return RegistrationRecord(
-      id: id, code: try fields.hash(), requestor: try fields.name(),
-      device: try sealedDevice(&fields, vault, "registration.device", id.text),
-      deviceHash: try fields.hash(), rowKey: try fields.name(),
-      preselected: try fields.optionalName(), profile: try fields.optionalName(),
-      about: try DeviceDescription(column: fields.json()), flow: try PairingFlow(&fields))
-  }
-
-  static func sealedDevice(
-    _ fields: inout Fields, _ vault: Vault, _ column: String, _ row: String
-  ) throws(UnreadableRow) -> DeviceID {
-    let bytes = try vault.open(fields.bytes(), column, of: row)
-    return try present(String(validating: bytes, as: UTF8.self).flatMap { DeviceID($0) })
+    "registration", signer: .rowPair, unique: ["code"],
+    indexes: [
+      Index("claimed", on: "session", where: "state = 'claimed'"), Index("age", on: "expires, state"),
+      // Every new code is written to each index, so there are few. The condition avoids `IN (…)`, for which SQLite built
+      // a table of the three states for every row and index.
+      Index("waiting", on: "device_hash", where: "state = 'offered' OR state = 'opened' OR state = 'claimed'"),
+    ],
+    .column("id", \.id), .column("code", \.code), .column("requestor", \.requestor), .sealed("device", \.device),
+    .column("device_hash", \.deviceHash), .column("public_key", \.rowKey), .column("preselected", \.preselected),
+    .column("profile", \.profile), .column("about", \.about), .column("issued", \.flow.issued),
+    .column("expires", \.flow.expires),
+    .column("match_number", \.flow.matchNumber) { @Sendable number throws(UnreadableRow) in
+      try number.map { number throws(UnreadableRow) in try present(NumberMatch(number: number)) }
+    },
+    .column("match_choices", \.flow.olderChoices), .columns(FlowColumns.columns, of: \.flow.columns)
+  ) {
+    id, code, requestor, device, deviceHash, rowKey, preselected, profile, about, issued, expires, match, _, state
+      throws(UnreadableRow) in
+    RegistrationRecord(
+      id: id, code: code, requestor: requestor, device: device, deviceHash: deviceHash, rowKey: rowKey,
+      preselected: preselected, profile: profile, about: about,
+      flow: PairingFlow(
+        issued: issued, expires: expires, match: match, state: try state.state, sequence: state.sequence))
   }
 }
 
 /// The columns that hold the state of a registration code.
-struct FlowColumns {
-  static let columns: [Column] = [
-    .text("state"), .number("sequence"), .text("session"), .text("operator"), .text("provider"),
-    .text("account"), .text("authentication"), .text("reason"), .number("moment"),
-    .number("delivered"),
-  ]
+struct FlowColumns: Sendable {
+  let status: PairingStatus
+  let sequence: Int
+  var session: SessionID?
+  var name: OperatorName?
+  var provider: ProviderID?
+  var account: AccountName?
+  var authentication: AuthenticationID?
+  var reason: Denial.Reason?
+  var moment: Instant?
+  var delivered: Instant?
 
-  let values: [SQLValue]
+  static let columns = Columns<FlowColumns, FlowColumns>(
+    .column("state", \.status), .column("sequence", \.sequence), .column("session", \.session),
+    .column("operator", \.name), .column("provider", \.provider), .column("account", \.account),
+    .column("authentication", \.authentication), .column("reason", \.reason), .column("moment", \.moment),
+    .column("delivered", \.delivered), make: FlowColumns.init)
 
+  static let change = Tables.registrations.change(of: columns.list.map(\.name))
+}
+
+extension FlowColumns {
   init(_ flow: PairingFlow) {
-    var session: String?
-    var name: String?
-    var viewer: Viewer?
-    var authentication: String?
-    var reason: String?
-    var moment: Instant?
-    var delivered: Instant?
+    self.init(status: flow.state.status, sequence: flow.sequence)
     switch flow.state {
     case .offered, .opened, .expired, .withdrawn: break
     case .claimed(let lease):
-      (session, viewer, moment) = (lease.claimer.session.text, lease.claimer.viewer, lease.until)
-    case .denied(let denial): (reason, moment) = (denial.reason.rawValue, denial.at)
-    case .approved, .delivered:
-      if let approval = flow.state.approval {
-        (viewer, moment) = (approval.viewer, approval.at)
-        authentication = approval.authentication.text
-        switch approval.by {
-        case .session(let one): session = one.text
-        case .operator(let one): name = one.text
-        }
-      }
-      if case .delivered(_, let at) = flow.state { delivered = at }
+      (session, viewer, moment) = (lease.claimer.session, lease.claimer.viewer, lease.until)
+    case .denied(let denial): (reason, moment) = (denial.reason, denial.at)
+    case .approved(let approval): set(approval)
+    case .delivered(let approval, let at):
+      set(approval)
+      delivered = at
     }
-    values = [
-      .text(flow.state.status.rawValue), .integer(Int64(flow.sequence)), .optional(session),
-      .optional(name), .optional(viewer?.provider.text), .optional(viewer?.account?.text),
-      .optional(authentication), .optional(reason), .optional(moment?.milliseconds),
-      .optional(delivered?.milliseconds),
-    ]
   }
 
-  static let change = Tables.registrations.change(of: columns.map(\.name))
+  private mutating func set(_ approval: Approval) {
+    (viewer, moment, authentication) = (approval.viewer, approval.at, approval.authentication)
+    switch approval.by {
+    case .session(let one): session = one
+    case .operator(let one): name = one
+    }
+  }
+
+  private var viewer: Viewer? {
+    get { provider.map { Viewer(provider: $0, account: account) } }
+    set { (provider, account) = (newValue?.provider, newValue?.account) }
+  }
+
+  var values: [SQLValue] { FlowColumns.columns.values(of: self) }
+
+  var state: PairingState {
+    get throws(UnreadableRow) {
+      switch status {
+      case .offered: return .offered
+      case .opened: return .opened
+      case .expired: return .expired
+      case .withdrawn: return .withdrawn
+      case .denied: return .denied(Denial(reason: try present(reason), at: try present(moment)))
+      case .claimed:
+        let claimer = Claimer(session: try present(session), viewer: try present(viewer))
+        return .claimed(ClaimLease(claimer: claimer, until: try present(moment)))
+      case .approved: return .approved(try approval)
+      case .delivered: return .delivered(try approval, at: try present(delivered))
+      }
+    }
+  }
+
+  private var approval: Approval {
+    get throws(UnreadableRow) {
+      let by = session.map { Approver.session($0) } ?? name.map { Approver.operator($0) }
+      return Approval(
+        viewer: try present(viewer), authentication: try present(authentication), by: try present(by),
+        at: try present(moment))
+    }
+  }
 }
 
 extension PairingFlow {
-  init(_ fields: inout Fields) throws(UnreadableRow) {
-    let issued = try fields.instant()
-    let expires = try fields.instant()
-    let match = try NumberMatch(&fields)
-    let status: PairingStatus = try fields.choice()
-    let sequence = try present(Int(exactly: fields.number()))
-    let session: SessionID? = try fields.optionalName()
-    let name: OperatorName? = try fields.optionalName()
-    let provider: ProviderID? = try fields.optionalName()
-    let account: AccountName? = try fields.optionalName()
-    let authentication: AuthenticationID? = try fields.optionalName()
-    let reason = try fields.optionalText()
-    let moment = try fields.optionalInstant()
-    let delivered = try fields.optionalInstant()
-    let viewer = provider.map { Viewer(provider: $0, account: account) }
-    let state: PairingState
-    switch status {
-    case .offered: state = .offered
-    case .opened: state = .opened
-    case .expired: state = .expired
-    case .withdrawn: state = .withdrawn
-    case .denied:
-      state = .denied(
-        Denial(
-          reason: try present(reason.flatMap(Denial.Reason.init(rawValue:))),
-          at: try present(moment)))
-    case .claimed:
-      let claimer = Claimer(session: try present(session), viewer: try present(viewer))
-      state = .claimed(ClaimLease(claimer: claimer, until: try present(moment)))
-    case .approved, .delivered:
-      let by = session.map { Approver.session($0) } ?? name.map { Approver.operator($0) }
-      let approval = Approval(
-        viewer: try present(viewer), authentication: try present(authentication),
-        by: try present(by), at: try present(moment))
-      state =
-        status == .approved ? .approved(approval) : .delivered(approval, at: try present(delivered))
-    }
-    self.init(issued: issued, expires: expires, match: match, state: state, sequence: sequence)
-  }
+  fileprivate var columns: FlowColumns { FlowColumns(self) }
+  fileprivate var matchNumber: Int? { match?.number }
+  fileprivate var olderChoices: String? { match?.olderChoices }
 }
 
 extension NumberMatch {
-  fileprivate init?(_ fields: inout Fields) throws(UnreadableRow) {
-    let number = try fields.optionalNumber()
-    _ = try fields.optionalText()
-    guard let number else { return nil }
-    self = try present(NumberMatch(number: try present(Int(exactly: number))))
-  }
-
   /// Three numbers to choose from, for nodes of an earlier version during an upgrade.
   ///
   /// Without this value such a node would not ask the viewer for a number. The same three numbers are derived whichever
@@ -151,7 +134,9 @@ extension JSONWriter {
   }
 }
 
-extension DeviceDescription {
+extension DeviceDescription: ColumnValue {
+  static var kind: Column.Kind { .text }
+
   /// The device description as JSON text, without unset fields.
   var column: SQLValue {
     // Writes the JSON without building a tree first, because every new code needs it and this is faster.
@@ -176,7 +161,8 @@ extension DeviceDescription {
     return .text(String(decoding: bytes, as: UTF8.self))
   }
 
-  init(column: JSONValue) throws(UnreadableRow) {
+  init(column: SQLValue) throws(UnreadableRow) {
+    let column = try JSONValue(column: column)
     self.init(
       name: try column.optionalText("name"), information: try column.optionalText("information"),
       userAgent: try column.optionalText("userAgent"), address: try column.optionalText("address"),

@@ -4,52 +4,28 @@ import RegentSQL
 
 extension Tables {
   static let boxes = Table<BoxRecord>(
-    "platform_box", signer: .rowPair,
-    [.text("id"), .text("authentication"), .bytes("box_key"), .number("enrolled"), .text("public_key")]
-  ) { box, _ in
-    [
-      .text(box.id.text), .text(box.authentication.text), .blob(box.key), .integer(box.enrolled.milliseconds),
-      .text(box.rowKey.text),
-    ]
-  } decode: { fields, _ throws(UnreadableRow) in
-    BoxRecord(
-      id: try fields.name(), authentication: try fields.name(), key: try fields.bytes(),
-      enrolled: try fields.instant(), rowKey: try fields.name())
-  }
+    "platform_box", signer: .rowPair, unique: ["authentication"], .column("id", \.id),
+    .column("authentication", \.authentication),
+    .column("box_key", \.key), .column("enrolled", \.enrolled), .column("public_key", \.rowKey), make: BoxRecord.init)
 
   static let platformPermissions = Table<PlatformPermissionRecord>(
-    "platform_permission", key: 3,
-    [.bytes("device_hash"), .text("app"), .text("requestor"), .number("granted"), .number("decided")]
-  ) { permission, _ in
-    [
-      .blob(permission.device.bytes), .text(permission.app), .text(permission.requestor.text),
-      .integer(permission.isGranted.map { $0 ? 1 : 0 } ?? undecided), .integer(permission.decided.milliseconds),
-    ]
-  } decode: { fields, _ throws(UnreadableRow) in
-    PlatformPermissionRecord(
-      device: try fields.hash(), app: try fields.text(), requestor: try fields.name(),
-      isGranted: try isGranted(fields.number()), decided: try fields.instant())
-  }
+    "platform_permission", key: 3, .column("device_hash", \.device), .column("app", \.app),
+    .column("requestor", \.requestor),
+    .column("granted", \.grantedColumn) { @Sendable number throws(UnreadableRow) in
+      number == undecided ? nil : try Bool(column: .integer(number))
+    },
+    .column("decided", \.decided), make: PlatformPermissionRecord.init)
 
   /// The value of the column `granted` for an app on which the viewer has not decided.
   ///
   /// Decided apps have 0 or 1.
-  private static let undecided: Int64 = 2
-
-  private static func isGranted(_ number: Int64) throws(UnreadableRow) -> Bool? {
-    switch number {
-    case 0: false
-    case 1: true
-    case undecided: nil
-    default: throw UnreadableRow()
-    }
-  }
+  fileprivate static let undecided: Int64 = 2
 
   static let usedRequests = Table<UsedText>(
-    "used_profile_request", [.text("id"), .number("expires")]
-  ) { request, _ in
-    [.text(request.id), .integer(request.ends.milliseconds)]
-  } decode: { fields, _ throws(UnreadableRow) in
-    UsedText(id: try fields.text(), ends: try fields.instant())
-  }
+    "used_profile_request", indexes: [Index("expires", on: "expires")], .column("id", \.id), .column("expires", \.ends),
+    make: UsedRequest.init)
+}
+
+extension PlatformPermissionRecord {
+  fileprivate var grantedColumn: Int64 { isGranted.map { $0 ? 1 : 0 } ?? Tables.undecided }
 }

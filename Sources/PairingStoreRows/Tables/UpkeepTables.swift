@@ -5,53 +5,30 @@ import RegentSQL
 
 extension Tables {
   static let screenNames = Table<ScreenName>(
-    "screen_name", [.bytes("screen_hash"), .text("name")]
-  ) { one, _ in
-    [.blob(one.screen.bytes), .text(one.name)]
-  } decode: { fields, _ throws(UnreadableRow) in
-    ScreenName(screen: try fields.hash(), name: try fields.text())
-  }
+    "screen_name", .column("screen_hash", \.screen), .column("name", \.name), make: ScreenName.init)
 
-  static let numbers = Table<NumbersRecord>("numbers", [.text("id"), .text("text")]) { kept, _ in
-    [.text(kept.id), .text(kept.text)]
-  } decode: { fields, _ throws(UnreadableRow) in
-    NumbersRecord(id: try fields.text(), text: try fields.text())
-  }
+  static let numbers = Table<NumbersRecord>(
+    "numbers", .column("id", \.id), .column("text", \.text), make: NumbersRecord.init)
 
   static let loginFailures = Table<CountedFailures>(
-    "login_failure", [.text("subject"), .number("failures"), .number("last")]
-  ) { one, _ in
-    [
-      .text(one.subject), .integer(Int64(one.failures.count)),
-      .integer(one.failures.last.milliseconds),
-    ]
-  } decode: { fields, _ throws(UnreadableRow) in
-    CountedFailures(
-      subject: try fields.text(),
-      failures: LoginFailures(
-        count: try present(Int(exactly: fields.number())), last: try fields.instant()))
+    "login_failure", indexes: [Index("last", on: "last")], .column("subject", \.subject),
+    .column("failures", \.failures.count),
+    .column("last", \.failures.last)
+  ) { subject, count, last in
+    CountedFailures(subject: subject, failures: LoginFailures(count: count, last: last))
   }
 
   static let audit = Table<NumberedAuditEntry>(
-    "audit",
-    [
-      .number("number"), .number("at"), .text("actor"), .text("action"), .text("subject"),
-      .text("outcome"), .text("detail"),
-    ]
-  ) { line, _ in
-    [
-      .integer(line.number), .integer(line.entry.at.milliseconds), PseudonymisedLine.column(of: line),
-      .text(line.entry.action), .text(line.entry.subject), .text(line.entry.outcome.rawValue),
-      .text(line.entry.detail),
-    ]
-  } decode: { fields, _ throws(UnreadableRow) in
-    let (number, at) = (try fields.number(), try fields.instant())
-    let (actor, firstSignature) = try PseudonymisedLine.actor(of: fields.json())
-    return NumberedAuditEntry(
+    "audit", .column("number", \.number), .column("at", \.entry.at),
+    .column("actor", PseudonymisedLine.column, read: PseudonymisedLine.actor),
+    .column("action", \.entry.action), .column("subject", \.entry.subject), .column("outcome", \.entry.outcome),
+    .column("detail", \.entry.detail)
+  ) { number, at, actor, action, subject, outcome, detail in
+    NumberedAuditEntry(
       number: number,
       entry: AuditEntry(
-        at: at, actor: actor, action: try fields.text(), subject: try fields.text(), outcome: try fields.choice(),
-        detail: try fields.text()), firstSignature: firstSignature)
+        at: at, actor: actor.0, action: action, subject: subject, outcome: outcome, detail: detail),
+      firstSignature: actor.firstSignature)
   }
 }
 

@@ -60,9 +60,9 @@ struct Resigning: Sendable {
 extension Resigning.RawTable {
   /// Declares a table whose rows are not decoded into records.
   init(raw name: String, version: UInt8, signer: Signer, key keyCount: Int = 1, _ columns: [Column]) {
-    self.init(name, version: version, signer: signer, key: keyCount, columns) { values, _ in
+    self.init(name, version: version, signer: signer, key: keyCount, columns) { values in
       values
-    } decode: { fields, _ throws(UnreadableRow) in
+    } decode: { fields throws(UnreadableRow) in
       try fields.all()
     }
   }
