@@ -417,6 +417,9 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzDiscovery", ["DeviceAgent", "RegentHTTPCodec"]),
     fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),
+    fuzzer("FuzzJWE", ["RegentCryptography"]),
+    fuzzer("FuzzClients", ["RegentCryptography", "RegentJSON", "RegentOAuth", "RegentPairing"]),
+    fuzzer("FuzzAnswers", ["AccessEnabler", "RegentJSON", "RegentPairingWire"]),
     fuzzer("FuzzOAuth", ["RegentHTTPCodec", "RegentJSON", "RegentOAuth"]),
     fuzzer("FuzzWire", ["RegentEncodings", "RegentJSON", "RegentPairing", "RegentPairingWire"]),
   ]
