@@ -417,6 +417,11 @@ if Context.environment["REGENT_FUZZ"] == "1" {
     fuzzer("FuzzDiscovery", ["DeviceAgent", "RegentHTTPCodec"]),
     fuzzer("FuzzTokens", ["RegentCryptography", "RegentJSON"]),
     fuzzer("FuzzXML", ["XML"]),
+    fuzzer("FuzzJWE", ["RegentCryptography"]),
+    fuzzer("FuzzClients", ["RegentCryptography", "RegentJSON", "RegentOAuth", "RegentPairing"]),
+    fuzzer("FuzzAnswers", ["AccessEnabler", "RegentJSON", "RegentPairingWire"]),
+    fuzzer("FuzzResources", ["PairingService", "RegentPairing", "XML"]),
+    fuzzer("FuzzSettings", ["CommandKit", "DeviceAgent", "RegentPlatform"]),
     fuzzer("FuzzOAuth", ["RegentHTTPCodec", "RegentJSON", "RegentOAuth"]),
     fuzzer("FuzzWire", ["RegentEncodings", "RegentJSON", "RegentPairing", "RegentPairingWire"]),
   ]
