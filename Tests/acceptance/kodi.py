@@ -8,15 +8,18 @@ to 3.13 on this machine signs in once; the missing ones are printed. kodi_real.p
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from kodi_house import HERE, ROOT, Browser, House, Pairing, finish, hostile, refuses, verified
@@ -233,6 +236,7 @@ def kills(house):
 
 def strangers(house):
     """A server in the service's place learns nothing and cannot store credentials or an address."""
+    from regent.daemon import RegentError
     letters = house.invite().split("#")[1]
     box = house.box(enrolled=False)
     for reply, code in (
@@ -261,13 +265,51 @@ def strangers(house):
             assert all(path.startswith("/api/v1/") for path in server.seen)
     assert box.status()["signedIn"]
     record = {"code": "BCDFGHJK", "expires": int(time.time() * 1000) + 600000, "state": "offered", "sequence": 1}
-    for page in ("http://evil.example/", "https://127.0.0.1.evil.example/", "javascript:alert(1)", "", "http://user@evil.example/"):
+    for page in ("http://evil.example/", "https://127.0.0.1.evil.example/", "javascript:alert(1)", "", "http://user@evil.example/",
+                 "http://evil.example\\@127.0.0.1/", "http://evil.example%5C@127.0.0.1/", "http://user@127.0.0.1/",
+                 "http://127.0.0.1/\n", "http://127.0.0.1/\"<b>", "http://127.0.0.1/#x", "http://[", ["http://127.0.0.1/"]):
         reply = (201, {"Content-Type": "application/json"}, json.dumps(
-            {**record, "verificationURL": page, "verificationURLComplete": page + "D/BCDFGHJK"}).encode())
+            {**record, "verificationURL": page, "verificationURLComplete": page}).encode())
         with hostile(lambda handler, body: reply) as (server, address):
             box.storage.write("credentials.json", {**known, "service": address})
             with refuses("foreign-address"):
                 list(box.pair(force=True))
+    odd = [b"[" * 60000, b"[]", b"{}", *(b'{"mvpd":"x","expires":' + value + b"}" for value in (
+        b"1e999", b"NaN", b"-1", b'"' + b"9" * 5000 + b'"', b"9" * 4000, b"null", b"[]", b"true"))]
+    for text in odd:
+        reply = (200, {"Content-Type": "application/json"}, text)
+        with hostile(lambda handler, body: reply) as (server, address):
+            box.storage.write("credentials.json", {**known, "service": address})
+            try:
+                raise AssertionError(f"{text[:40]} was kept: {box.refresh()}")
+            except RegentError:
+                pass
+    for wait in ("9" * 5000, "\u00b2", "-1"):
+        with hostile(lambda handler, body: (503, {"Retry-After": wait}, b"{}")) as (server, address):
+            box.storage.write("credentials.json", {**known, "service": address})
+            with refuses("service"):
+                box.refresh()
+
+
+def slow(house):
+    """A call ends at its deadline, also when the service sends a byte now and then."""
+    from regent.wire import Failure, Line
+    for head in (b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            def drip():
+                with server.accept()[0] as connection, contextlib.suppress(OSError):
+                    connection.sendall(head)
+                    while True:
+                        connection.sendall(b" ")
+                        time.sleep(0.1)
+            threading.Thread(target=drip, daemon=True).start()
+            started = time.monotonic()
+            try:
+                answer = Line(f"http://127.0.0.1:{server.getsockname()[1]}").send("GET", "/", timeout=1)
+                raise AssertionError(f"the call ended with {answer.status}")
+            except Failure as failure:
+                assert failure.code == "unreachable" and "timed out" in failure.message, failure.message
+            assert time.monotonic() - started < 10
 
 
 def clocks(house):
@@ -353,7 +395,8 @@ def pythons(house):
     print(f"   not on this machine: Python {', '.join(missing)}" if missing else "   Python 3.8 to 3.13", flush=True)
 
 
-STORIES = (vectors, proxies, pictures, screens, fonts, repository, enrolment, sign_in, disabled_account, answers, away, kills, strangers, clocks, daemon, pythons)
+STORIES = (vectors, proxies, pictures, screens, fonts, repository, enrolment, sign_in, disabled_account, answers, away, kills, strangers, slow, clocks, daemon,
+           pythons)
 
 
 def main():

@@ -5,7 +5,7 @@ import time
 import urllib.parse
 
 from .daemon import RegentError
-from .wire import Cancelled, Failure
+from .wire import Cancelled, Failure, moment, unreadable
 
 # In seconds: the longest long poll, the interval of a plain poll, the longest pause between retries, and how long the
 # service may be unreachable (as during a restart) before the viewer is told.
@@ -13,6 +13,9 @@ _HELD, _POLL, _LONGEST_PAUSE, _SILENCE = 50, 3, 60, 6
 _ENDS = {"denied": "denied", "expired": "expired"}
 # How many codes are shown one after the other, if the service withdraws each before a phone opens it.
 _REPLACEMENTS = 3
+# No character that browsers and `urlsplit` read differently: a browser takes `http://evil.example\@host/` for
+# evil.example, `urlsplit` takes it for host.
+_ADDRESS = r"(?i:https?)://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~/%=&-]*)?(\?[A-Za-z0-9._~/%=&-]*)?"
 
 
 def events(box, number_matching, force, lifetime):
@@ -98,10 +101,10 @@ class _Pairing:
         record = answer.document
         if answer.status not in good or not isinstance(record, dict):
             raise self.caller.line.failure(answer)
-        try:
-            record["code"], record["expires"] = str(record["code"]), int(record["expires"])
-        except (KeyError, TypeError, ValueError):
-            raise Failure("service", "the service's answer is not one of this protocol", status=answer.status) from None
+        record["expires"], match = moment(record, "expires"), record.get("match")
+        if not re.fullmatch("[0-9A-Z]{1,64}", str(record.get("code"))) or not re.fullmatch("None|[0-9]{1,9}", str(match)):
+            raise unreadable(answer.status)
+        record["code"] = str(record["code"])
         record["held"] = answer.was_held
         return record
 
@@ -109,10 +112,11 @@ class _Pairing:
         """The event of a code. An address at another host is refused: the TV would show a link to a phishing page."""
         page, link = record.get("verificationURL") or "", record.get("verificationURLComplete") or ""
         known = self.box.storage.read("credentials.json")
-        hosts = {urllib.parse.urlsplit(known[name]).hostname for name in ("service", "public")}
+        hosts = {urllib.parse.urlsplit(known[name]).hostname for name in ("service", "public")} - {None}
         for address in (page, link):
-            place = urllib.parse.urlsplit(address)
-            if len(address) > 512 or not re.match(r"[!-~]+$", address) or place.hostname not in hosts or place.scheme not in (
+            is_plain = isinstance(address, str) and len(address) <= 512 and re.fullmatch(_ADDRESS, address)
+            place = urllib.parse.urlsplit(address if is_plain else "")
+            if place.hostname not in hosts or place.scheme not in (
                     ("https",) if self.caller.line.scheme == "https" else ("http", "https")):
                 raise RegentError("foreign-address", "the service named an address on another host, which is not shown", None, 1)
         left = record["expires"] / 1000 - self.caller.line.clock.now()
@@ -228,7 +232,7 @@ class _Pairing:
         if answer.status != 200:
             raise self.caller.line.failure(answer)
         found = answer.document
-        if earlier and (found.get("mvpd"), int(found["expires"])) == (earlier["provider"], earlier["expires"]):
+        if earlier and (found.get("mvpd"), moment(found, "expires")) == (earlier["provider"], earlier["expires"]):
             raise Failure("service", "there is only the earlier sign-in", status=404)
         self.box.keep(found)
 

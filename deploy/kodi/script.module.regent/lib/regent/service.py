@@ -5,7 +5,7 @@ import threading
 
 from . import enrolment, pairing
 from .daemon import RegentError
-from .wire import Caller, Failure, Line
+from .wire import Caller, Failure, Line, moment, unreadable
 
 _IDENTITY, _CREDENTIALS, _STATE = "identity.json", "credentials.json", "sign-in.json"
 _NOT_SIGNED_IN = ("User not Authenticated", "User not authenticated", "Authentication token expired")
@@ -138,9 +138,9 @@ class Service:
 
     def keep(self, document):
         """Stores a sign-in of the service; it is on the disk when this returns."""
-        provider = document.get("mvpd") or ""
+        expires, provider = moment(document, "expires"), str(document.get("mvpd") or "")
         self.note(pending=None, signOut=None, accountDisabled=None, signedIn={
-            "provider": provider, "providerName": self._name(provider), "expires": int(document["expires"])})
+            "provider": provider, "providerName": self._name(provider), "expires": expires})
 
     def _name(self, provider):
         """The display name of the provider, or its id if the list of providers is not available."""
@@ -210,7 +210,10 @@ class Service:
     def media_token(self, resource):
         self._needs_sign_in()
         self._ask("/api/v1/authorize.json", resource=resource)
-        return self._ask("/api/v1/tokens/media.json", resource=resource)["serializedToken"]
+        token = self._ask("/api/v1/tokens/media.json", resource=resource).get("serializedToken")
+        if not isinstance(token, str):
+            raise unreadable()
+        return token
 
     def preauthorize(self, resources):
         self._needs_sign_in()
@@ -224,8 +227,10 @@ class Service:
             if _means_not_signed_in(answer):
                 raise self._refused(answer)
             raise caller.line.failure(answer)
-        self._accepted()
-        return [one["id"] for one in answer.document.get("resources") or [] if one.get("authorized")]
+        try:
+            return [one["id"] for one in answer.document.get("resources") or [] if one.get("authorized")]
+        except (AttributeError, KeyError, TypeError):
+            raise unreadable() from None
 
     def _needs_sign_in(self):
         if not self._valid():

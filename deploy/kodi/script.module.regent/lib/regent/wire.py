@@ -6,6 +6,7 @@ import hmac
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import threading
@@ -45,7 +46,7 @@ class Answer:
         self.status, self.headers, self.body, self.lasted = status, headers, body, lasted
         try:
             self.document = json.loads(body.decode("utf-8")) if body else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             self.document = None
 
     @property
@@ -57,7 +58,7 @@ class Answer:
         """The service's clock in seconds, or None."""
         try:
             return email.utils.parsedate_to_datetime(self.headers["Date"]).timestamp()
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
 
 
@@ -101,17 +102,14 @@ class Line:
         with self._lock:
             self._is_cancelled = True
             for connection in self._open:
-                try:
-                    connection.sock.shutdown(socket.SHUT_RDWR)
-                except (AttributeError, OSError):
-                    pass  # The connection is not open yet, or already closed.
+                _shut(connection)
 
     def resume(self):
         with self._lock:
             self._is_cancelled = False
 
     def send(self, method, path, body=None, headers=None, timeout=30):
-        """Sends a request and returns the response, whatever its status."""
+        """Sends a request and returns the response, whatever its status. The response is complete within `timeout`."""
         began = time.monotonic()
         proxy = proxies.route(self.scheme, self.host, self.port or (443 if self.scheme == "https" else 80))
         connection, target = self._connection(proxy, timeout), self.prefix + path
@@ -121,8 +119,14 @@ class Line:
             if self._is_cancelled:
                 raise Cancelled()
             self._open.add(connection)
+        # The timeout of a connection begins anew with each byte, so a timer ends the call as a whole.
+        late = threading.Event()
+        timer = threading.Timer(timeout, lambda: (late.set(), _shut(connection)))
+        timer.daemon = True
+        timer.start()
         try:
             connection.connect()
+            connection.opened = connection.sock  # `getresponse` forgets the socket when the response ends with it.
             _probe(connection.sock)
             with self._lock:
                 if self._is_cancelled:
@@ -130,16 +134,20 @@ class Line:
             connection.request(method, target, body, headers or {})
             response = connection.getresponse()
             content = response.read(_LONGEST + 1)
+            if late.is_set():
+                raise TimeoutError("timed out")
             answer = Answer(response.status, response.headers, content, time.monotonic() - began)
         except ssl.SSLCertVerificationError as error:
             raise self._certificate(error) from None
         except (OSError, http.client.HTTPException) as error:
             if self._is_cancelled:
                 raise Cancelled() from None
+            reason = "timed out" if late.is_set() else error or type(error).__name__
             raise Failure(
-                "unreachable", f"the service at {self.host} cannot be reached{_through(proxy)}: {error or type(error).__name__}",
+                "unreachable", f"the service at {self.host} cannot be reached{_through(proxy)}: {reason}",
                 "check the proxy" if proxy else "check the network", host=self.host) from None
         finally:
+            timer.cancel()
             with self._lock:
                 self._open.discard(connection)
             connection.close()
@@ -186,7 +194,7 @@ class Line:
             return self._portal(status)
         details = document.get("details") if is_ours else None
         retry = answer.headers.get("Retry-After") or ""
-        retry = min(int(retry), 86400) if retry.isdigit() else None
+        retry = min(int(retry), 86400) if re.fullmatch("[0-9]{1,9}", retry) else None
         if status == 401:
             return Failure(
                 "not-trusted", "the service does not accept this device's credentials", "enrol this device with a new code", 1, status)
@@ -228,8 +236,29 @@ class Caller:
         return f"{text}, public_key={self._public_key}, signature={signature(self._secret, text)}"
 
 
+def moment(document, name):
+    """A time in milliseconds of a response; raises a Failure if there is none. Floats may be infinite, texts very long."""
+    value = document.get(name) if isinstance(document, dict) else None
+    if isinstance(value, str) and re.fullmatch("[0-9]{1,15}", value):
+        return int(value)
+    if type(value) is int and 0 <= value < 10**15:
+        return value
+    raise unreadable()
+
+
+def unreadable(status=200):
+    return Failure("service", "the service's answer is not one of this protocol", status=status)
+
+
 def signature(secret, text, method="sha256"):
     return base64.b64encode(hmac.new(secret.encode(), text.encode(), method).digest()).decode()
+
+
+def _shut(connection):
+    try:
+        getattr(connection, "opened", connection.sock).shutdown(socket.SHUT_RDWR)
+    except (AttributeError, OSError):
+        pass  # The connection is not open yet, or already closed.
 
 
 def _through(proxy):
