@@ -71,8 +71,7 @@ struct AdminGuard: Sendable {
   func answer(
     _ request: Request, _ path: PathParameters, needs role: AdminRole, _ action: @escaping AdminAction
   ) -> Answer {
-    guard let peer = peer(of: request, role), let ownRole = access.role(of: peer) else {
-      return refused(request, role) }
+    guard let peer = peer(of: request, role), let ownRole = access.role(of: peer) else { return refused(request, role) }
     return .later { [core, names] reply in
       Task {
         do throws(AdminError) {

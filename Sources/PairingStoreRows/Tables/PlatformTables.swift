@@ -23,7 +23,7 @@ extension Tables {
 
   static let usedRequests = Table<UsedText>(
     "used_profile_request", indexes: [Index("expires", on: "expires")], .column("id", \.id), .column("expires", \.ends),
-    make: UsedRequest.init)
+    make: UsedText.init)
 }
 
 extension PlatformPermissionRecord {

@@ -55,7 +55,7 @@ extension Tables {
     .column("started", \.use.started),
     .column("resources", \.resourcesColumn) { @Sendable json throws(UnreadableRow) in
       var resources: Set<ResourceID> = []
-      for text in try json.texts() { resources.insert(try present(ResourceID(text))) }
+      for text in try json.texts() { resources.insert(try present(ResourceID(text)).storedFromRow) }
       return resources
     }
   ) { requestor, provider, device, identity, started, resources in

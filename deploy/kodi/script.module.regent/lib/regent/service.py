@@ -227,6 +227,7 @@ class Service:
             if _means_not_signed_in(answer):
                 raise self._refused(answer)
             raise caller.line.failure(answer)
+        self._accepted()
         try:
             return [one["id"] for one in answer.document.get("resources") or [] if one.get("authorized")]
         except (AttributeError, KeyError, TypeError):
