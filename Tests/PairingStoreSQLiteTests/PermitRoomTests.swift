@@ -10,7 +10,10 @@ import Testing
   /// The permit row as version 0.1.0 wrote it.
   private static let earlier = Table<PermitRecord>(
     "permit", signer: .rowPair, key: 2,
-    [.text("authentication"), .longText("resource"), .number("issued"), .number("expires"), .text("public_key")]
+    [
+      .text("authentication"), Column(name: "resource", kind: .text, isLong: true), .number("issued"),
+      .number("expires"), .text("public_key"),
+    ]
   ) { record in
     [
       .text(record.permit.authentication.text), .text(record.permit.resource.text),

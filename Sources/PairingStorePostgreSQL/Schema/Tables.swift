@@ -1,8 +1,10 @@
 import RegentSQL
 
 extension Schema {
-  /// Creates the newest version of all tables: those of the store as they are declared (`Tables`), and those that only a
-  /// cluster needs (``migrations`` says what for).
+  /// Creates the newest version of all tables.
+  ///
+  /// These are the store's tables as they are declared (`Tables`), and those that only a cluster needs (``migrations``
+  /// says what for).
   static let statements: [SQL] =
     [
       """

@@ -13,7 +13,6 @@ struct Column: Sendable {
   var isSealed = false
 
   static func text(_ name: String) -> Column { Column(name: name, kind: .text) }
-  static func longText(_ name: String) -> Column { Column(name: name, kind: .text, isLong: true) }
   static func number(_ name: String) -> Column { Column(name: name, kind: .number) }
   static func bytes(_ name: String) -> Column { Column(name: name, kind: .bytes) }
 

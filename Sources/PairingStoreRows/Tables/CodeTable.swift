@@ -9,8 +9,8 @@ extension Tables {
     "registration", signer: .rowPair, unique: ["code"],
     indexes: [
       Index("claimed", on: "session", where: "state = 'claimed'"), Index("age", on: "expires, state"),
-      // Every new code is written to each index, so there are few. The condition avoids `IN (…)`, for which SQLite built
-      // a table of the three states for every row and index.
+      // Every new code is written to each index, so there are few. The condition avoids `IN (…)`, for which SQLite
+      // built a table of the three states for every row and index.
       Index("waiting", on: "device_hash", where: "state = 'offered' OR state = 'opened' OR state = 'claimed'"),
     ],
     .column("id", \.id), .column("code", \.code), .column("requestor", \.requestor), .sealed("device", \.device),
