@@ -266,6 +266,10 @@ def an_upgrade_follows_no_link_of_the_service_user():
 def an_older_version_is_refused():
     said = install(*files(names=("regentd",)), fails=True)
     assert "may have changed the database" in said and "REGENT_DOWNGRADE=1" in said, said
+    # With an older regentctl beside the newer regentd, apt would advise a command that removes the service.
+    said = install(*files(names=("regentctl",)), fails=True)
+    assert "belongs to the installed regentd" in said, said
+    assert "iU" not in stage.machine.run("dpkg", "-l", "regentctl", "regentd")
     install(*files(stage.newer))
     assert requestors() == {"acme"}
 
