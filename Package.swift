@@ -12,9 +12,11 @@ let common: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 let house = common + [.enableUpcomingFeature("MemberImportVisibility")]
+// REGENT_EXECUTOR=swift leaves Swift's own executor in place. RegentPlatform/TaskThreads otherwise replaces it.
+let executor: [SwiftSetting] = Context.environment["REGENT_EXECUTOR"] == "swift" ? [.define("SWIFT_EXECUTOR")] : []
 
 func tool(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: house)
+  .target(name: name, dependencies: dependencies, swiftSettings: house + executor)
 }
 
 /// A target that compiles the sources of PairingStoreRows together with its own.

@@ -92,6 +92,8 @@ static inline const char *regent_error_words(int number) { return strerrordesc_n
 // Makes all threads allocate from one arena. Swift does not import the macro, which is a negative number.
 static inline void regent_share_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
+static inline void regent_trim_heap(void) { malloc_trim(0); }
+
 // prctl is variadic, which Swift cannot call. The options used here take one number.
 static inline int regent_prctl(int option, unsigned long value) { return prctl(option, value, 0, 0, 0); }
 

@@ -12,6 +12,7 @@ public import PairingStore
 public import PostgreSQL
 public import RegentCryptography
 public import RegentPairing
+internal import RegentPlatform
 
 /// The store in a PostgreSQL database.
 ///
@@ -148,6 +149,30 @@ public final class PostgreSQLStore: Store {
 
   /// Whether a COMMIT of any node has waited for the standby for more than a second.
   public var awaitsStandby: Bool { database.announcer.awaitsStandby.isSo }
+
+  /// Makes a write that changes no row, and measures it.
+  ///
+  /// - Returns: how long the write took; nil as soon as it is known that COMMITs wait for the standby. The write itself
+  ///   then goes on until its time limit.
+  public func durationOfWrite() async throws(StoreError) -> Duration? {
+    guard !awaitsStandby else { return nil }
+    let (outcomes, outcome) = AsyncStream<Result<Duration, StoreError>?>.makeStream(
+      bufferingPolicy: .bufferingOldest(1))
+    Task {
+      let began = Clocks.monotonicNanoseconds()
+      do throws(StoreError) {
+        try await tryWriting()
+        outcome.yield(.success(.nanoseconds(Int64(Clocks.monotonicNanoseconds() - began))))
+      } catch {
+        outcome.yield(.failure(error))
+      }
+    }
+    let standby = database.announcer.awaitsStandby
+    let number = standby.whenSo { outcome.yield(nil) }
+    defer { standby.forget(number) }
+    for await first in outcomes { return try first?.get() }
+    return nil
+  }
 
   /// Encrypts the data keys with another master key.
   ///

@@ -14,7 +14,7 @@ StandardStreams.fill()
 // Before any secret is read: every command keeps the box's secret or its tokens in memory.
 try ProcessHardening.forbidDumps()
 HeldSignals.ignoreBrokenPipes()
-TaskThreads.shareOneHeap()
+Heap.shareAmongThreads()
 TaskThreads.takeOver()
 
 AgentProgram.program(

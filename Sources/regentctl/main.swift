@@ -9,6 +9,6 @@ import RegentPlatform
 
 StandardStreams.fill()
 HeldSignals.ignoreBrokenPipes()
-TaskThreads.shareOneHeap()
+Heap.shareAmongThreads()
 TaskThreads.takeOver()
 regentctl.main()

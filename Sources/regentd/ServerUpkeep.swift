@@ -91,8 +91,7 @@ actor ServerUpkeep: AdminUpkeep {
   private func writingFindings() async throws(StoreError) -> [Finding] {
     do throws(StoreError) {
       try await store.lookForRoom()
-      // A trial write would also wait for the standby, and time out with an unknown outcome.
-      guard !store.awaitsStandby, let span = try await trial() else { return standbyFindings() }
+      guard let span = try await store.durationOfWrite() else { return standbyFindings() }
       return Self.findings(ofWritingIn: span)
     } catch .diskFull {
       return [
@@ -100,25 +99,6 @@ actor ServerUpkeep: AdminUpkeep {
           "disk", .bad, "the database server's disk is full: the service can write nothing",
           fix: "free space there; the service then continues by itself: df -h")
       ]
-    }
-  }
-
-  /// How long a trial write takes; nil if it waits for the standby.
-  private func trial() async throws(StoreError) -> Duration? {
-    let outcome = Locked<Result<Duration, StoreError>?>(nil)
-    Task { [store] in
-      let began = Clocks.monotonicNanoseconds()
-      do throws(StoreError) {
-        try await store.tryWriting()
-        outcome.withLock { $0 = .success(.nanoseconds(Int64(Clocks.monotonicNanoseconds() - began))) }
-      } catch {
-        outcome.withLock { $0 = .failure(error) }
-      }
-    }
-    while true {
-      if let outcome = outcome.withLock({ $0 }) { return try outcome.get() }
-      if store.awaitsStandby { return nil }
-      try? await Task.sleep(for: .milliseconds(10))
     }
   }
 

@@ -53,6 +53,24 @@ import Testing
     #expect(waiters.count == 0)
   }
 
+  @Test func `the check whether a request still waits may use the table of waiters`() async throws {
+    let waiters = Waiters(clock: .machine)
+    let id = try #require(RegistrationID("waiting"))
+    let (ends, hasChanged) = (Ends(), Flag())
+    for place in [Waiters.Resource.check, .poll] {
+      waiters.park(
+        PendingReply { _ in }, for: .code(id), .device(place, .owner), span: .seconds(60),
+        // A thread that holds the lock of the table would wait for itself here.
+        while: { waiters.count < 0 || !hasChanged.isSet },
+        end: { ends.add($0) })
+    }
+    hasChanged.set()
+    waiters.wake(.phone, of: .code(id))
+    #expect(waiters.count == 2)
+    waiters.wake(.device, of: .code(id))
+    #expect(waiters.count == 0 && ends.now.changed == 2)
+  }
+
   @Test func `a device that parks requests again and again leaves few entries behind`() throws {
     let waiters = Waiters(clock: .machine)
     let id = try #require(RegistrationID("waiting"))

@@ -81,6 +81,23 @@ struct UnknownOutcomeTests {
     #expect(try await store.auditProblems() == [])
   }
 
+  @Test func `a trial write ends as soon as the store knows that COMMITs wait for a standby`() async throws {
+    let server = try PostgreSQLServer()
+    let place = try DatabasePlace(on: server)
+    let store = try PostgreSQLStore(place.options())
+    defer { store.close() }
+    #expect(try await store.durationOfWrite() != nil)
+    try place.connect().requireStandby("away")
+    // The server reloads its settings a little later, so the first writes may still succeed.
+    let began = Clocks.monotonicNanoseconds()
+    try await eventually("a trial write that waits") { try await store.durationOfWrite() == nil ? true : nil }
+    #expect(store.awaitsStandby)
+    // The write itself fails after ten seconds.
+    #expect(Clocks.monotonicNanoseconds() - began < 8_000_000_000)
+    #expect(try await store.durationOfWrite() == nil)
+    try place.connect().requireStandby("")
+  }
+
   /// With a table that stays locked, the second connection cannot even prepare its statements, and is given up as
   /// well.
   @Test(arguments: [false, true])

@@ -1,8 +1,10 @@
+import RegentPlatform
 import TestSupport
 import Testing
 
 struct `Tasks on threads of their own` {
-  @Test func `tasks run, sleep and are cancelled without a thread of libdispatch`() throws {
+  @Test(.enabled(if: TaskThreads.replacesExecutor))
+  func `tasks run, sleep and are cancelled without a thread of libdispatch`() throws {
     // In a process of its own, because the executor is chosen once for the whole process.
     let result = try run(try builtProgram("PlatformProbe"), ["tasks"])
     #expect(result.errorText == "")

@@ -39,46 +39,47 @@ final class PictureOutput: Sendable {
   /// - Returns: false if the picture could not be drawn.
   @discardableResult
   func show(_ link: String?) -> Bool {
-    state.withLock { state in
-      if state.link != link {
-        state.link = link
-        update(&state)
-      }
-      return !state.hasFailed
+    let (isDrawn, failure) = state.withLock { state in
+      guard state.link != link else { return (!state.hasFailed, CommandError?.none) }
+      state.link = link
+      let failure = update(&state)
+      return (!state.hasFailed, failure)
     }
+    if let failure { onFailure(failure) }
+    return isDrawn
   }
 
   /// Redraws the picture, because another program may have drawn over it.
   func invalidate() {
     guard case .framebuffer = target else { return }
-    state.withLock { state in
-      // The background that was saved before drawing is kept. The pixels that cover the picture now belong to another
-      // program.
-      if state.link != nil { update(&state) }
-    }
+    // The background that was saved before drawing is kept. The pixels that cover the picture now belong to another
+    // program.
+    let failure = state.withLock { state in state.link == nil ? nil : update(&state) }
+    if let failure { onFailure(failure) }
   }
 
   func remove() { show(nil) }
 
-  private func update(_ state: inout PictureOutputState) {
+  private func update(_ state: inout PictureOutputState) -> CommandError? {
     do throws(CommandError) {
       // The last attempt to draw failed, so there is no picture to remove.
       if state.link == nil, state.hasFailed {
         state.hasFailed = false
-        return
+        return nil
       }
       state.hasFailed = false
       switch target {
-      case .none: return
+      case .none: break
       case .png(let path): try write(state.link, to: path) { $0.png() }
       case .svg(let path):
         try write(state.link, to: path) { Array($0.svg(title: state.link).utf8) }
       case .framebuffer(let path, let geometry):
         try draw(state.link, on: path, geometry, &state.covered)
       }
+      return nil
     } catch {
       state.hasFailed = state.link != nil
-      onFailure(error)
+      return error
     }
   }
 

@@ -5,8 +5,8 @@ internal import RegentPlatform
 
 /// Holds the responses to long polls until the state that they wait for changes (`Prefer: wait`).
 ///
-/// One lock protects all waiting requests (waiters). A waiter ends in exactly one way, and its closure is called once,
-/// outside the lock.
+/// One lock protects all waiting requests (waiters). A waiter ends in exactly one way, and its `end` is called once.
+/// Neither of its closures is called under the lock.
 package final class Waiters: Sendable {
   /// The code or box for whose change a long poll waits.
   package enum Subject: Hashable, Sendable {
@@ -184,20 +184,25 @@ package final class Waiters: Sendable {
   ///
   /// Call it after a change that this side can see.
   package func wake(_ side: Side, of subject: Subject, with news: End = .changed) {
-    let woken = state.withLock { state in
-      state.take(subject) { $0.place.side == side && !$0.isStill() }
-    }
-    for waiter in woken { waiter.end(news) }
+    let waiting = state.withLock { $0.waiting[subject] ?? [] }
+    end(waiting.filter { $0.place.side == side }, of: subject, with: news)
   }
 
   /// Ends all long polls whose `isStill` is now false.
   ///
   /// Call it when it is not known what has changed.
   package func wakeAll() {
-    let woken = state.withLock { state in
-      state.waiting.keys.flatMap { subject in state.take(subject) { !$0.isStill() } }
+    for (subject, waiting) in state.withLock({ $0.waiting }) { end(waiting, of: subject, with: .changed) }
+  }
+
+  /// Ends those of a subject's waiters whose `isStill` is now false.
+  ///
+  /// `isStill` takes locks of other tables, so it is called outside the lock. A waiter that ended meanwhile is no
+  /// longer in the table.
+  private func end(_ waiting: [Waiter], of subject: Subject, with news: End) {
+    for waiter in waiting where !waiter.isStill() {
+      take(Ticket(subject: subject, number: waiter.number))?.end(news)
     }
-    for waiter in woken { waiter.end(.changed) }
   }
 
   /// Ends all long polls.

@@ -1,5 +1,6 @@
-// FuzzClients: what OAuth clients send: client metadata, assertions, DPoP proofs and scopes. The target signs the claims
-// of assertions and proofs, because the fuzzer cannot find a signature; each accepted one must satisfy a simple check.
+// FuzzClients: what OAuth clients send: client metadata, assertions, DPoP proofs and scopes. The target signs the
+// claims of assertions and proofs, because the fuzzer cannot find a signature; each accepted one must satisfy a simple
+// check.
 
 import FuzzSupport
 import RegentCryptography

@@ -1,5 +1,5 @@
-// FuzzResources: the resource that an app asks for, a plain name or a Media RSS fragment. A text that could be a fragment
-// is never accepted as a plain name, because its ratings would be ignored.
+// FuzzResources: the resource that an app asks for, a plain name or a Media RSS fragment. A text that could be a
+// fragment is never accepted as a plain name, because its ratings would be ignored.
 
 import FuzzSupport
 import PairingService

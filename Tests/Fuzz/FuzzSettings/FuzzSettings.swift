@@ -1,5 +1,5 @@
-// FuzzSettings: `agent.conf` of a box. A setting that `regent setup` writes is read again, every other setting keeps its
-// value, and the file does not grow when the same setting is written again.
+// FuzzSettings: `agent.conf` of a box. A setting that `regent setup` writes is read again, every other setting keeps
+// its value, and the file does not grow when the same setting is written again.
 
 import CommandKit
 import FuzzSupport
