@@ -107,7 +107,7 @@ func present<Value>(_ value: Value?) throws(UnreadableRow) -> Value {
 ///
 /// The limits therefore allow everything that it can write, NUL characters included.
 func parsedJSON(_ text: String) throws(UnreadableRow) -> JSONValue {
-  let limits = JSONLimits(depth: 8, bytes: 1 << 20, allowsNUL: true)
+  let limits = JSONLimits(depth: 8, bytes: 1 << 20, allowsNUL: true, allowsManyMarks: true)
   do throws(JSONError) {
     return try JSONValue(reading: text, limits: limits)
   } catch {
