@@ -68,9 +68,9 @@ let package = Package(
     .systemLibrary(name: "CRegentLinux"),
 
     // Layer 0, base: code that several tools share.
-    tool("RegentJSON"),
     tool("RegentEncodings"),
-    tool("RegentHTTPCodec"),
+    tool("RegentJSON", ["RegentEncodings"]),
+    tool("RegentHTTPCodec", ["RegentEncodings"]),
     tool("RegentPlatform", ["CRegentLinux"]),
     tool("RegentSQL"),
 
@@ -79,10 +79,11 @@ let package = Package(
     tool("PostgreSQL", ["CPostgreSQL", "RegentHTTPCodec", "RegentPlatform", "RegentSQL"]),
     tool("RegentCryptography", ["CRegentOpenSSL", "RegentEncodings", "RegentJSON"]),
     tool("QRCode", ["CQREncode", "RegentPlatform"]),
-    tool("HTTPServer", ["RegentHTTPCodec", "RegentPlatform", "CRegentOpenSSL", "CRegentLinux"]),
+    tool(
+      "HTTPServer", ["RegentEncodings", "RegentHTTPCodec", "RegentPlatform", "CRegentOpenSSL", "CRegentLinux"]),
     tool("RegentHTTPClient", ["RegentHTTPCodec", "RegentPlatform", "CRegentCurl", "CRegentLinux"]),
     tool("CommandKit", ["RegentHTTPCodec", "RegentJSON", "RegentPlatform"]),
-    tool("XML", ["CExpat"]),
+    tool("XML", ["CExpat", "RegentEncodings"]),
 
     // Layer 0: a tool that combines others. It is separate, so that a target with RegentCryptography links neither
     // libargon2 nor libcrypt.

@@ -1,3 +1,5 @@
+internal import RegentEncodings
+
 /// The limits of the JSON reader.
 ///
 /// It refuses a text that exceeds one.
@@ -13,6 +15,10 @@ public struct JSONLimits: Sendable, Equatable {
   /// The default refuses it: code that keeps strings as C does would silently cut the value there, so that the checked
   /// value differs from the stored one.
   public let allowsNUL: Bool
+  /// Whether a string may have more combining marks in a row than `CombiningMarks` allows.
+  ///
+  /// The default refuses it. Stored documents may have them, because releases before the limit accepted them.
+  public let allowsManyMarks: Bool
 
   /// The largest ``depth`` that can be set.
   ///
@@ -20,14 +26,17 @@ public struct JSONLimits: Sendable, Equatable {
   public static let deepest = 512
   /// The default limits: 32 levels of nesting, 1 MiB, no U+0000.
   public static let standard = JSONLimits()
+  /// The limits for documents that this program has written itself.
+  public static let stored = JSONLimits(allowsManyMarks: true)
 
   /// Makes limits.
   ///
   /// A `depth` above ``deepest`` is reduced to that.
-  public init(depth: Int = 32, bytes: Int = 1 << 20, allowsNUL: Bool = false) {
+  public init(depth: Int = 32, bytes: Int = 1 << 20, allowsNUL: Bool = false, allowsManyMarks: Bool = false) {
     self.depth = min(depth, JSONLimits.deepest)
     self.bytes = bytes
     self.allowsNUL = allowsNUL
+    self.allowsManyMarks = allowsManyMarks
   }
 }
 
@@ -54,6 +63,8 @@ public struct JSONError: Error, Sendable, Equatable {
     case controlCharacter
     /// A string contains U+0000.
     case nul
+    /// A string has too many combining marks in a row.
+    case tooManyMarks
     /// A string is not UTF-8.
     case invalidUTF8
     /// A backslash is not followed by one of `"\/bfnrt` or `u` and four hex digits.
@@ -94,6 +105,7 @@ extension JSONError.Problem: CustomStringConvertible {
     case .duplicateName: "a member of this name was already given"
     case .controlCharacter: "a control character in a string; escape it as \\u00XX"
     case .nul: "a string contains U+0000"
+    case .tooManyMarks: "a string has more than \(CombiningMarks.longestRun) combining marks in a row"
     case .invalidUTF8: "a string is not valid UTF-8"
     case .invalidEscape:
       "after a backslash only \" \\ / b f n r t or u and four hex digits may follow"

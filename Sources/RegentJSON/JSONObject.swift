@@ -1,3 +1,5 @@
+internal import RegentEncodings
+
 /// The members of a JSON object in the order of the text; each name occurs once.
 ///
 /// A lookup compares the names byte by byte in a linear search, because the objects of this program's protocols have
@@ -52,7 +54,7 @@ public struct JSONObject: Sendable {
   }
 
   func position(of name: String) -> Int? {
-    members.firstIndex { sameBytes($0.name, name) }
+    members.firstIndex { $0.name.hasSameBytes(as: name) }
   }
 }
 
@@ -62,7 +64,7 @@ extension JSONObject: Equatable {
     guard one.count == other.count else { return false }
     for (place, member) in one.members.enumerated() {
       // Fast path: usually both objects have their members in the same order.
-      if sameBytes(other.members[place].name, member.name) {
+      if other.members[place].name.hasSameBytes(as: member.name) {
         guard other.members[place].value == member.value else { return false }
       } else {
         guard other[member.name] == member.value else { return false }

@@ -1,5 +1,7 @@
 // The part of the reader for strings and numbers.
 
+internal import RegentEncodings
+
 extension JSONReader {
   /// Reads the rest of a string, after its opening quote.
   mutating func string(_ input: Span<UInt8>) throws(JSONError) -> String {
@@ -7,7 +9,7 @@ extension JSONReader {
     while at < input.count {
       let byte = input[at]
       if byte == Byte.quote {
-        let string = try utf8(input, start..<at)
+        let string = try checked(utf8(input, start..<at), at: start)
         at += 1
         return string
       }
@@ -29,7 +31,7 @@ extension JSONReader {
       if byte == Byte.quote {
         string += try utf8(input, run..<at)
         at += 1
-        return string
+        return try checked(string, at: start)
       }
       guard byte >= 0x20 else { throw JSONError(.controlCharacter, at: at) }
       if byte == Byte.backslash {
@@ -43,6 +45,12 @@ extension JSONReader {
       }
     }
     throw JSONError(.ends(expected: "a closing quote"), at: at)
+  }
+
+  /// Refuses a string that would take long to compare.
+  private func checked(_ string: String, at offset: Int) throws(JSONError) -> String {
+    guard limits.allowsManyMarks || !string.hasTooManyMarks else { throw JSONError(.tooManyMarks, at: offset) }
+    return string
   }
 
   private func utf8(_ input: Span<UInt8>, _ range: Range<Int>) throws(JSONError) -> String {

@@ -1,6 +1,8 @@
 // A parser for the grammar of RFC 8259 on a span of bytes. It is recursive, but never deeper than the limit: a text of
 // 100,000 opening brackets costs 32 stack frames and ends with an error.
 
+internal import RegentEncodings
+
 extension JSONValue {
   /// Reads all of `bytes` as one value.
   public init(
@@ -190,7 +192,7 @@ private struct SeenNames {
 
   mutating func isNew(_ name: String, among members: [JSONObject.Member]) -> Bool {
     if members.count < SeenNames.short {
-      return !members.contains { sameBytes($0.name, name) }
+      return !members.contains { $0.name.hasSameBytes(as: name) }
     }
     if set.isEmpty { set = Set(members.map { ExactName(name: $0.name) }) }
     return set.insert(ExactName(name: name)).inserted
@@ -203,7 +205,7 @@ private struct SeenNames {
   private struct ExactName: Hashable {
     let name: String
 
-    static func == (one: ExactName, other: ExactName) -> Bool { sameBytes(one.name, other.name) }
+    static func == (one: ExactName, other: ExactName) -> Bool { one.name.hasSameBytes(as: other.name) }
 
     func hash(into hasher: inout Hasher) {
       var word: UInt64 = 1

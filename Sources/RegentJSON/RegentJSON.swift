@@ -6,6 +6,8 @@
 // SIGN) as equal to the letter K, and two spellings of é as equal. A protocol that signs, stores or looks up bytes must
 // not do that.
 
+internal import RegentEncodings
+
 /// One JSON value.
 ///
 /// Numbers keep what the text says. A number without fraction and exponent is exact if it fits 64 bits:
@@ -46,21 +48,10 @@ extension JSONValue: Equatable {
     case (.integer(let one), .integer(let other)): one == other
     case (.unsigned(let one), .unsigned(let other)): one == other
     case (.double(let one), .double(let other)): one == other
-    case (.string(let one), .string(let other)): sameBytes(one, other)
+    case (.string(let one), .string(let other)): one.hasSameBytes(as: other)
     case (.array(let one), .array(let other)): one == other
     case (.object(let one), .object(let other)): one == other
     default: false
     }
   }
-}
-
-/// Whether both strings have the same UTF-8 bytes.
-///
-/// `==` would compare by canonical equivalence.
-func sameBytes(_ one: String, _ other: String) -> Bool {
-  let one = one.utf8.span
-  let other = other.utf8.span
-  guard one.count == other.count else { return false }
-  for place in one.indices where one[place] != other[place] { return false }
-  return true
 }

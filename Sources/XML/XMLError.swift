@@ -1,3 +1,5 @@
+internal import RegentEncodings
+
 /// The limits that the parser puts on a document.
 public struct XMLLimits: Hashable, Sendable {
   /// The maximum size of a document in bytes.
@@ -33,6 +35,8 @@ public enum XMLError: Error, Hashable, Sendable {
   case notWellFormed(reason: String, line: Int, column: Int)
   /// The document contains a feature of XML that is always refused.
   case forbidden(what: String, line: Int)
+  /// The text has more combining marks in a row than `CombiningMarks` allows.
+  case tooManyMarks
   /// The document exceeds one of the ``XMLLimits``.
   case tooLarge(what: String, limit: Int)
 }
@@ -46,6 +50,7 @@ extension XMLError: CustomStringConvertible {
     case .notWellFormed(let reason, let line, let column):
       "not well-formed XML at line \(line), column \(column): \(reason)"
     case .forbidden(let what, let line): "line \(line) has \(what): leave it out"
+    case .tooManyMarks: "the XML has more than \(CombiningMarks.longestRun) combining marks in a row"
     case .tooLarge(let what, let limit): "the XML has too many \(what): at most \(limit)"
     }
   }

@@ -1,4 +1,5 @@
 internal import CExpat
+internal import RegentEncodings
 
 extension XMLElement {
   /// Parses a document and returns its root element.
@@ -29,6 +30,8 @@ extension XMLElement {
   private var open: [XMLElement] = []
   private var root: XMLElement?
   private var elements = 0
+  /// The combining marks of all text so far: the pieces of an element's text are joined later.
+  private var marks = CombiningMarks()
   private var failure: XMLError?
 
   init(_ limits: XMLLimits) {
@@ -100,7 +103,9 @@ extension XMLElement {
         return stop(.tooLarge(what: "attributes", limit: limits.attributes))
       }
       guard let name = unsafe self.name(attribute) else { return }
-      read.append(XMLElement.Attribute(name: name, value: unsafe String(cString: value)))
+      let text = unsafe String(cString: value)
+      guard !text.hasTooManyMarks else { return stop(.tooManyMarks) }
+      read.append(XMLElement.Attribute(name: name, value: text))
       position += 2
     }
     guard let name = unsafe self.name(name) else { return }
@@ -114,6 +119,7 @@ extension XMLElement {
 
   private func add(_ text: String) {
     guard let last = open.indices.last else { return }
+    guard !marks.exceedLimit(after: text.utf8Span) else { return stop(.tooManyMarks) }
     // Expat reports text in pieces, some of one character. Taking the text out of the array while it grows avoids
     // copies.
     guard case .text(var whole)? = open[last].nodes.popLastText() else {

@@ -8,7 +8,7 @@ import TestSupport
 ///
 /// A target may import only from layers below its own.
 enum Layer: Int, Comparable {
-  case cLibrary, ground, tool, compoundTool, rules, contract, adapterSource, adapter, library, useCase, program
+  case cLibrary, texts, ground, tool, compoundTool, rules, contract, adapterSource, adapter, library, useCase, program
 
   static func < (one: Layer, other: Layer) -> Bool { one.rawValue < other.rawValue }
 }
@@ -16,7 +16,7 @@ enum Layer: Int, Comparable {
 let layers: [String: Layer] = [
   "CSQLite": .cLibrary, "CRegentOpenSSL": .cLibrary, "CQREncode": .cLibrary, "CRegentCurl": .cLibrary,
   "CPostgreSQL": .cLibrary, "CArgon2": .cLibrary, "CCrypt": .cLibrary, "CExpat": .cLibrary, "CRegentLinux": .cLibrary,
-  "RegentEncodings": .ground, "RegentJSON": .ground, "RegentHTTPCodec": .ground, "RegentPlatform": .ground,
+  "RegentEncodings": .texts, "RegentJSON": .ground, "RegentHTTPCodec": .ground, "RegentPlatform": .ground,
   "RegentSQL": .ground,
   "SQLite": .tool, "PostgreSQL": .tool, "RegentCryptography": .tool, "QRCode": .tool, "HTTPServer": .tool,
   "RegentHTTPClient": .tool, "CommandKit": .tool, "XML": .tool,

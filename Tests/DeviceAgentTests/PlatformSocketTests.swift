@@ -134,6 +134,9 @@ struct PlatformSocketTests {
     book.note(99, "acme")
     #expect(book.latest.count == RefusalBook.most)
     #expect(book.latest.last == RefusalBook.Refusal(user: 99, requestor: "acme", count: 2))
+    // One character may have any number of bytes: here U+200D, which belongs to the character before it.
+    book.note(99, "a" + String(repeating: "\u{200D}\u{FE0F}", count: 10_000))
+    #expect(book.latest.allSatisfy { $0.requestor.utf8.count <= 64 })
     try await withFixture(isIn: false) { (fixture: PlatformSocketFixture) async throws in
       _ = try await fixture.ask("status", ["requestor": "acme"], as: 1_009)
       let status = try await fixture.sso("status", [:])

@@ -68,6 +68,14 @@ import Testing
     #expect(throws: RequestTextError.headerNotText(.origin)) { try request.singleHeader(.origin) }
   }
 
+  @Test func `a header with many combining marks in a row is refused or replaced`() throws {
+    let marks = String(repeating: "\u{301}", count: 31)
+    let request = try request("GET /x", ["Origin: a\(marks)", "Accept: b\u{301}"])
+    #expect(throws: RequestTextError.headerNotText(.origin)) { try request.singleHeader(.origin) }
+    #expect(request.headers(.origin) == ["\u{FFFD}"])
+    #expect(request.headers(.accept) == ["b\u{301}"])
+  }
+
   private func request(_ line: String, _ fields: [String], body: String = "") throws -> Request {
     let lines = ["\(line) HTTP/1.1", "Host: test.example"] + fields
     let head = lines.map { "\($0)\r\n" }.joined() + "\r\n"

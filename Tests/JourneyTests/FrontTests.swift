@@ -10,6 +10,34 @@ import Testing
 
 private func accept(_ value: String) -> [(name: String, value: String)] { [("Accept", value)] }
 
+@Suite struct `Texts that take long to compare` {
+  // Before the limit, each of these requests took up to two seconds of an event loop, before authentication.
+  private static let marks = String(repeating: "%CC%81", count: 100) + String(repeating: "%CC%A7", count: 100)
+
+  @Test(arguments: [
+    ("POST", "/oauth/token"), ("POST", "/oauth/device_authorization"), ("POST", "/o/client/token"), ("POST", "/code"),
+    ("GET", "/api/v1/config/REF30.json"), ("POST", "/reggie/v1/REF30/regcode.json"), ("POST", "/language"),
+  ])
+  func `a form with many combining marks in a row is refused`(method: String, path: String) async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      for form in ["\(Self.marks)=1", "client_id=x&grant_type=\(Self.marks)", "format=\(Self.marks)"] {
+        let request = TestRequest(
+          method, path, headers: [("Content-Type", "application/x-www-form-urlencoded")], body: Array(form.utf8))
+        let answer = try await client.send(request)
+        #expect(answer.status == 400, "\(form.prefix(30)): \(answer.status)")
+      }
+    }
+  }
+
+  @Test func `a path with many combining marks in a row is not found`() async throws {
+    let service = try await TestService()
+    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+      #expect(try await client.get("/api/v1/config/\(Self.marks)").status >= 400)
+    }
+  }
+}
+
 @Suite struct `Response formats` {
   @Test(
     arguments: [

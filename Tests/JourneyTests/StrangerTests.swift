@@ -12,7 +12,7 @@ import Testing
 
 /// An attacker who has seen a code on a screen and has the app's secret, which every box has.
 @Suite struct `Attackers with the secret of the app` {
-  @Test func `the record of a code shows an attacker neither the device id nor the match number`() async throws {
+  @Test func `the record of a code shows an attacker neither the ids nor the match number`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
       let made = try await service.call(
@@ -21,6 +21,7 @@ import Testing
       let id = try service.found(code)
       _ = try await service.core.codeTransitions.open(id)
       let record = "/reggie/v1/REF30/regcode/\(code)"
+      let recordID = try made.json().string("id")
       let number = try #require(service.core.codes.find(id)?.flow.match?.number)
       // Base64 of "box-1".
       let device = "Ym94LTE="
@@ -30,13 +31,17 @@ import Testing
         #expect(json.status == 200)
         #expect(try json.json()["info"]?["deviceId"] == .string(""))
         #expect(try json.json()["match"] == nil)
+        // An app may take the record's id as its device id.
+        let shownID = try json.json().string("id")
+        #expect(shownID != recordID && shownID.utf8.count == recordID.utf8.count)
         #expect(try json.json().string("state") == "opened")
         let xml = try await service.call(client, "GET", "\(record).xml\(stranger)")
         #expect(xml.text.contains("<deviceId></deviceId>") || xml.text.contains("<deviceId/>"))
-        #expect(!xml.text.contains("<match>") && !xml.text.contains(device))
+        #expect(!xml.text.contains("<match>") && !xml.text.contains(device) && !xml.text.contains(recordID))
       }
       let own = try await service.call(client, "GET", "\(record).json?deviceId=box-1")
       #expect(try own.json()["info"]?["deviceId"] == .string(device))
+      #expect(try own.json().string("id") == recordID)
       #expect(try own.json()["match"] == .integer(Int64(number)))
       let xml = try await service.call(client, "GET", "\(record).xml?deviceId=box-1")
       #expect(xml.text.contains("<match>\(number)</match>"))

@@ -43,6 +43,34 @@ import Testing
     #expect(throws: Never.self) { try form("a=1&&&&b=2", limits) }
   }
 
+  @Test func `a name or value with many combining marks in a row is refused`() {
+    // Comparing such texts would take a second.
+    let marks = String(repeating: "\u{301}", count: 31)
+    for part in [marks, String(repeating: "%CC%81", count: 31)] {
+      for encoded in ["\(part)=1", "a=\(part)", "b=1&a=x\(part)"] {
+        let fault = #expect(throws: FormError.self) { try form(encoded) }
+        guard case .undecodable(let reason)? = fault else {
+          Issue.record("expected a decoding fault")
+          continue
+        }
+        #expect(reason.reason == .tooManyMarks)
+      }
+    }
+    #expect(throws: Never.self) { try form("a=x" + String(repeating: "\u{301}", count: 30)) }
+  }
+
+  @Test func `a parameter with a long name is refused`() {
+    #expect(throws: FormError.nameTooLong(limit: 128)) { try form(String(repeating: "n", count: 129) + "=1") }
+    #expect(throws: FormError.nameTooLong(limit: 128)) { try form("a&" + String(repeating: "%C3%A9", count: 65)) }
+    #expect(throws: Never.self) { try form(String(repeating: "n", count: 128) + "=1") }
+  }
+
+  @Test func `names are compared by their bytes`() throws {
+    let parameters = try form("e%CC%81=1&%C3%A9=2")
+    #expect(try parameters.single("\u{E9}") == "2")
+    #expect(parameters.firstRepeatedName == nil)
+  }
+
   @Test func `a decoding error reports its offset in the whole form`() {
     let fault = #expect(throws: FormError.self) { try form("a=1&b=%zz") }
     guard case .undecodable(let reason)? = fault else {

@@ -102,6 +102,9 @@ struct RefusalTests {
     Refused(#""\udc00\ud800""#, .loneSurrogate, 1), Refused(#""a\u0000b""#, .nul, 2),
     Refused("\"a\nb\"", .controlCharacter, 2), Refused("\"\t\"", .controlCharacter, 1),
     Refused("\"a\0b\"", .controlCharacter, 2), Refused("\"\\n\u{1F}\"", .controlCharacter, 3),
+    Refused("[\"a\(String(repeating: "\u{301}", count: 31))\"]", .tooManyMarks, 2),
+    Refused("\"\(String(repeating: "\\u0301", count: 31))\"", .tooManyMarks, 1),
+    Refused("{\"\u{301}\\u0301\(String(repeating: "\u{327}", count: 29))\":1}", .tooManyMarks, 2),
   ]
 
   static let encodings = [

@@ -32,6 +32,17 @@ struct XMLTests {
     #expect(try read(document).text.utf8.elementsEqual(text.utf8))
   }
 
+  @Test(arguments: [
+    "<a>MARKS</a>", "<a x='MARKS'/>", "<a>HALF<b/>HALF</a>", "<a>HALF<!-- -->HALF</a>", "<a><b>HALF</b>HALF</a>",
+    "<a>HALF<![CDATA[\u{301}]]>HALF</a>",
+  ])
+  func `a document with many combining marks in a row is refused`(document: String) throws {
+    let half = String(repeating: "&#x301;", count: 15) + "\u{327}"
+    let text = document.replacing("MARKS", with: half + half).replacing("HALF", with: half)
+    #expect(throws: XMLError.tooManyMarks) { try read(text) }
+    #expect(throws: Never.self) { try read(document.replacing("MARKS", with: half).replacing("HALF", with: "\u{301}")) }
+  }
+
   @Test func `names are compared by namespace, whatever the prefix is`() throws {
     let root = try read(
       """

@@ -114,7 +114,7 @@ struct StoreFiles: Sendable {
     }
     let seal = String(decoding: bytes[Self.opening.utf8.count..<end], as: UTF8.self)
     let body = Array(bytes[(end + 1)...])
-    let limits = JSONLimits(depth: 12, bytes: Self.limit)
+    let limits = JSONLimits(depth: 12, bytes: Self.limit, allowsManyMarks: true)
     let object = (try? JSONValue(reading: body, limits: limits))?.object
     guard let seal = try? Hex.decode(seal), installation.isSeal(seal, of: body) else {
       // The device of a file without a valid seal is used only for the error message, and nothing else of that file.

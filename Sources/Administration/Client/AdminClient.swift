@@ -141,7 +141,7 @@ extension AdminClient {
 
   private func readJSON(_ bytes: [UInt8]) throws(AdminError) -> JSONValue {
     do throws(JSONError) {
-      return try JSONValue(reading: bytes, limits: JSONLimits(bytes: 64 << 20))
+      return try JSONValue(reading: bytes, limits: JSONLimits(bytes: 64 << 20, allowsManyMarks: true))
     } catch {
       throw AdminError(
         .failed, "the service's answer is \(error)",

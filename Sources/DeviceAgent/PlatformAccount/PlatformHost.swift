@@ -1,5 +1,7 @@
 import AccessEnabler
 import CommandKit
+import RegentEncodings
+import RegentPairingWire
 import RegentPlatform
 
 /// The box's shared account (the platform account) in the daemon: the apps' permissions, the questions to the viewer,
@@ -290,9 +292,10 @@ struct RefusalBook: Sendable {
   private(set) var latest: [Refusal] = []
 
   mutating func note(_ user: UInt32, _ requestor: String) {
-    let requestor = String(requestor.prefix(64))
+    // 64 bytes, because one character may have any number of them.
+    let requestor = CleanText.line(requestor, longest: 64) ?? ""
     var refusal = Refusal(user: user, requestor: requestor, count: 1)
-    if let place = latest.firstIndex(where: { $0.user == user && $0.requestor == requestor }) {
+    if let place = latest.firstIndex(where: { $0.user == user && $0.requestor.hasSameBytes(as: requestor) }) {
       refusal.count = latest.remove(at: place).count + 1
     }
     latest.append(refusal)

@@ -4,6 +4,7 @@ import HTTPServer
 import RegentEncodings
 import RegentHTTPCodec
 import RegentJSON
+import RegentPairingWire
 import RegentPlatform
 
 /// The daemon's routes for apps.
@@ -89,7 +90,7 @@ struct PlatformRoutes: Sendable {
     }
     guard providers.contains(where: { $0.id.utf8.elementsEqual(provider.utf8) }) else {
       throw CommandError(
-        "the service offers this box no provider \(provider.prefix(64))",
+        "the service offers this box no provider \(CleanText.line(provider, longest: 64) ?? "")",
         hint: "the app must use an id from the list of providers", code: "unknown-provider")
     }
     if await host.standing(of: who).signIn != nil { return .ok(["last": 0, "end": "authenticated"]) }

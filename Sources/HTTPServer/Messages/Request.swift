@@ -1,3 +1,4 @@
+internal import RegentEncodings
 public import RegentHTTPCodec
 
 /// One complete request: a small value that refers to shared, immutable bytes.
@@ -128,8 +129,10 @@ public struct Request: Sendable {
 
   private func bytes(_ range: ByteRange) -> [UInt8] { Array(storage.head[range.indices]) }
 
+  /// A header's value; the replacement character if it has too many combining marks in a row.
   private func text(_ range: ByteRange) -> String {
-    String(decoding: storage.head[range.indices], as: UTF8.self)
+    let text = String(decoding: storage.head[range.indices], as: UTF8.self)
+    return text.hasTooManyMarks ? "\u{FFFD}" : text
   }
 }
 

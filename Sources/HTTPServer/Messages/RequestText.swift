@@ -1,3 +1,4 @@
+internal import RegentEncodings
 public import RegentHTTPCodec
 
 /// Why a part of a request could not be decoded.
@@ -23,7 +24,8 @@ public enum RequestTextError: Error, Sendable, Hashable, CustomStringConvertible
   public var description: String {
     switch self {
     case .repeatedHeader(let name): "the header \(name) is there more than once: send it once"
-    case .headerNotText(let name): "the header \(name) is not UTF-8"
+    case .headerNotText(let name):
+      "the header \(name) is not UTF-8, or has more than \(CombiningMarks.longestRun) combining marks in a row"
     case .query(let fault): "\(fault)"
     case .form(let fault): "\(fault)"
     case .notAForm: "the body is not a form: send Content-Type: \(MediaType.form)"
@@ -85,7 +87,7 @@ extension Request {
 
   /// The value of a header that may occur at most once; nil if it is absent.
   ///
-  /// - Throws: `RequestTextError` if the value is not UTF-8 or the header occurs more than once, because two programs
+  /// - Throws: `RequestTextError` if the value is not UTF-8, has too many combining marks in a row, or if the header occurs more than once, because two programs
   ///   could then use different values.
   public func singleHeader(_ name: HeaderName) throws(RequestTextError) -> String? {
     try withSingleHeader(name) { text in
@@ -101,7 +103,7 @@ extension Request {
       let (value, isRepeated) = head.table.single(name, in: bytes)
       guard let range = value else { return read(nil) }
       guard !isRepeated else { throw .repeatedHeader(name) }
-      guard let text = try? UTF8Span(validating: bytes.extracting(range.indices)) else {
+      guard let text = try? UTF8Span(validating: bytes.extracting(range.indices)), !text.hasTooManyMarks else {
         throw .headerNotText(name)
       }
       return read(text)

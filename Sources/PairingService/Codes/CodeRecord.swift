@@ -91,9 +91,10 @@ package struct CodeReader: Sendable {
 
   /// The document about a code as this client may read it.
   ///
-  /// Only the device that created the code gets two members. One is the device id, with which all its requests are
-  /// made. The other is the number for number matching, which proves that the phone and the screen are in one room. An
-  /// attacker who has seen the code on the screen and has the app's secret, as every box does, must not get either.
+  /// Only the device that created the code gets these members: the device id, with which all its requests are made; the
+  /// id of the record, because an app may have taken it as its device id; and the number for number matching, which
+  /// proves that the phone and the screen are in one room. An attacker who has seen the code on the screen and has the
+  /// app's secret, as every box does, must not get any of them. Other clients get another id.
   package func document(
     _ record: RegistrationRecord, _ code: RegistrationCode, _ core: ServiceCore, at now: Instant
   ) -> RegcodeDocument {
@@ -101,7 +102,8 @@ package struct CodeReader: Sendable {
       publicURL: core.options.publicURL, code: code, secret: core.hasher.linkSecret(code))
     let flow = record.flow.settled(at: now)
     return RegcodeDocument(
-      id: record.id.text, code: code.wire, requestor: record.requestor.text,
+      id: isOwner ? record.id.text : core.hasher.publicID(of: record.id), code: code.wire,
+      requestor: record.requestor.text,
       provider: record.preselected?.text, generated: flow.issued, expires: flow.expires,
       info: info(record, core.provisioning.now), status: flow.status(at: now), sequence: flow.sequence,
       match: isOwner ? flow.visibleMatch(at: now)?.number : nil, verificationURL: link.url,

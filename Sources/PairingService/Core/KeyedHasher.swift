@@ -17,6 +17,7 @@ package struct KeyedHasher: Sendable {
   private let viewers: HMACKey
   private let screens: HMACKey
   private let erased: HMACKey
+  private let records: HMACKey
 
   package init(_ keys: some KeyStore) async throws {
     let codeMaterial = Secret(try await keys.keyMaterial(for: .codes))
@@ -32,6 +33,7 @@ package struct KeyedHasher: Sendable {
     viewers = try HMACKey(.sha256, HKDF.derive(from: material, info: "viewer"))
     screens = try HMACKey(.sha256, HKDF.derive(from: material, info: "screen"))
     erased = try HMACKey(.sha256, HKDF.derive(from: material, info: "erased viewer"))
+    records = try HMACKey(.sha256, HKDF.derive(from: codeMaterial, info: "record"))
   }
 
   package func code(_ code: RegistrationCode) -> CodeHash { hash(codes.code(code.letters)) }
@@ -50,6 +52,14 @@ package struct KeyedHasher: Sendable {
   func isScanned(_ scanned: ScannedCode) -> Bool {
     guard let secret = scanned.secret else { return false }
     return constantTimeEqual(Array(secret.text.utf8), Array(linkSecret(scanned.code).text.utf8))
+  }
+
+  /// The id of a code's record for clients other than the device that created the code.
+  ///
+  /// They must not learn the record's id, because an app may use that as its device's id, which lets its holder act as
+  /// the device.
+  func publicID(of record: RegistrationID) -> String {
+    Random.uuid(custom: Array(records.code(record.text).prefix(16)))
   }
 
   /// A number that identifies a wrong code.

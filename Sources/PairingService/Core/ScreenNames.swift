@@ -15,7 +15,7 @@ struct ScreenNames {
 
   /// Reads the stored text, a JSON list of alternating screens and names.
   init(_ text: String?) {
-    let parts = text.flatMap { try? JSONValue(reading: $0) }?.array?.compactMap(\.string) ?? []
+    let parts = text.flatMap { try? JSONValue(reading: $0, limits: .stored) }?.array?.compactMap(\.string) ?? []
     for place in stride(from: 0, to: parts.count - 1, by: 2) { entries.append((parts[place], parts[place + 1])) }
   }
 

@@ -37,8 +37,8 @@ package struct CallParameters: Sendable {
   ///
   /// The request is refused when the parameter is in both the query and the body.
   package func values(_ name: String) throws(CallError) -> [String] {
-    let inQuery = query.all.filter { $0.name == name }.map(\.value)
-    let inForm = form.all.filter { $0.name == name }.map(\.value)
+    let inQuery = query.values(of: name)
+    let inForm = form.values(of: name)
     guard inQuery.isEmpty || inForm.isEmpty else {
       throw CallError(.badRequest, details: FormError.repeated(name: name).description)
     }
@@ -56,7 +56,7 @@ package struct CallParameters: Sendable {
     return value
   }
 
-  package func isInQuery(_ name: String) -> Bool { query.all.contains { $0.name == name } }
+  package func isInQuery(_ name: String) -> Bool { query.occurrence(of: name) != .absent }
 }
 
 extension Request {

@@ -47,7 +47,82 @@ func present<Value>(_ value: Value?) throws(UnreadableRow) -> Value {
   return value
 }
 
+extension optionalBytes() throws(UnreadableRow) -> [UInt8]? {
+    switch try take() {
+    case .blob(let bytes): return bytes
+    case .null: return nil
+    default: throw UnreadableRow()
+    }
+  }
+
+  mutating func text() throws(UnreadableRow) -> String { try present(optionalText()) }
+  mutating func number() throws(UnreadableRow) -> Int64 { try present(optionalNumber()) }
+  mutating func bytes() throws(UnreadableRow) -> [UInt8] { try present(optionalBytes()) }
+
+  mutating func flag() throws(UnreadableRow) -> Bool {
+    switch try number() {
+    case 0: return false
+    case 1: return true
+    default: throw UnreadableRow()
+    }
+  }
+
+  mutating func name<Kind>() throws(UnreadableRow) -> Identifier<Kind> {
+    try present(Identifier<Kind>(text()))
+  }
+
+  mutating func optionalName<Kind>() throws(UnreadableRow) -> Identifier<Kind>? {
+    guard let text = try optionalText() else { return nil }
+    return try present(Identifier<Kind>(text))
+  }
+
+  mutating func instant() throws(UnreadableRow) -> Instant {
+    Instant(milliseconds: try number())
+  }
+
+  mutating func optionalInstant() throws(UnreadableRow) -> Instant? {
+    try optionalNumber().map { Instant(milliseconds: $0) }
+  }
+
+  mutating func hash<Kind>() throws(UnreadableRow) -> KeyedHash<Kind> {
+    try present(KeyedHash<Kind>(bytes()))
+  }
+
+  mutating func optionalHash<Kind>() throws(UnreadableRow) -> KeyedHash<Kind>? {
+    guard let bytes = try optionalBytes() else { return nil }
+    return try present(KeyedHash<Kind>(bytes))
+  }
+
+  mutating func choice<Value: RawRepresentable<String>>() throws(UnreadableRow) -> Value {
+    try present(Value(rawValue: text()))
+  }
+
+  mutating func viewer() throws(UnreadableRow) -> Viewer {
+    Viewer(provider: try name(), account: try optionalName())
+  }
+
+  mutating func json() throws(UnreadableRow) -> JSONValue { try parsedJSON(text()) }
+}
+
+func present<Value>(_ value: Value?) throws(UnreadableRow) -> Value {
+  guard let value else { throw UnreadableRow() }
+  return value
+}
+
+/// Parses JSON that this service has written itself.
+///
+/// The limits therefore allow everything that it can write, NUL characters included.
+func parsedJSON(_ text: String) throws(UnreadableRow) -> JSONValue {
+  let limits = JSONLimits(depth: 8, bytes: 1 << 20, allowsNUL: true, allowsManyMarks: true)
+  do throws(JSONError) {
+    return try JSONValue(reading: text, limits: limits)
+  } catch {
+    throw UnreadableRow()
+  }
+}
+
 extension JSONValue {
+  var column: SQLValue {
   static func list(_ texts: some Sequence<String>) -> JSONValue {
     .array(texts.map { .string($0) })
   }

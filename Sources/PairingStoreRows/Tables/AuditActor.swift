@@ -27,7 +27,7 @@ enum PseudonymisedLine {
 
   /// The signature of an audit row that is part of the hash chain.
   static func chained(_ values: [SQLValue], _ signature: [UInt8]) -> [UInt8] {
-    guard case .text(let column) = values[2], let json = try? JSONValue(reading: Array(column.utf8)),
+    guard case .text(let column) = values[2], let json = try? JSONValue(reading: Array(column.utf8), limits: .stored),
       let first = try? actor(of: json).firstSignature
     else { return signature }
     return first

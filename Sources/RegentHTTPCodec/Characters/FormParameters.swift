@@ -1,7 +1,10 @@
+internal import RegentEncodings
+
 /// Why a query or a form was refused.
 public enum FormError: Error, Hashable, Sendable, CustomStringConvertible {
   case tooManyBytes(limit: Int)
   case tooManyParameters(limit: Int)
+  case nameTooLong(limit: Int)
   case undecodable(PercentDecodingError)
   case repeated(name: String)
 
@@ -11,6 +14,8 @@ public enum FormError: Error, Hashable, Sendable, CustomStringConvertible {
     case .tooManyBytes(let limit): "the form or query is longer than \(limit) bytes: send less"
     case .tooManyParameters(let limit):
       "the form or query has more than \(limit) parameters: send fewer"
+    case .nameTooLong(let limit):
+      "the form or query has a parameter whose name is longer than \(limit) bytes: shorten it"
     case .undecodable(let fault): "the form or query cannot be decoded: \(fault)"
     case .repeated(let name):
       "the parameter '\(name.prefix(64))' is given more than once: send it once"
@@ -31,10 +36,13 @@ public struct FormParameters: Sendable, Equatable {
     public var parameters: Int
     /// The maximum length of a query or form in bytes, before decoding.
     public var bytes: Int
+    /// The maximum length of a parameter's name in bytes, after decoding.
+    public var nameBytes: Int
 
     /// Makes limits; the defaults suit the forms of devices and of the sign-in page.
-    public init(parameters: Int = 128, bytes: Int = 65_536) {
+    public init(parameters: Int = 128, bytes: Int = 65_536, nameBytes: Int = 128) {
       self.parameters = parameters
+      self.nameBytes = nameBytes
       self.bytes = bytes
     }
   }
@@ -88,9 +96,11 @@ public struct FormParameters: Sendable, Equatable {
         }
         let nameEnd = equals ?? end
         let valueStart = equals.map { $0 + 1 } ?? end
+        let name = try Self.decoded(encoded, start..<nameEnd, isPlain: isPlain)
+        guard name.utf8.count <= limits.nameBytes else { throw .nameTooLong(limit: limits.nameBytes) }
         found.append(
           Parameter(
-            name: try Self.decoded(encoded, start..<nameEnd, isPlain: isPlain),
+            name: name,
             value: try Self.decoded(encoded, valueStart..<end, isPlain: isPlain)))
       }
       start = end + 1
@@ -112,7 +122,7 @@ public struct FormParameters: Sendable, Equatable {
   /// - Throws: `FormError.repeated` if it was sent more than once.
   public func single(_ name: String) throws(FormError) -> String? {
     var value: String?
-    for parameter in all where parameter.name == name {
+    for parameter in all where parameter.name.hasSameBytes(as: name) {
       guard value == nil else { throw .repeated(name: name) }
       value = parameter.value
     }
@@ -122,7 +132,7 @@ public struct FormParameters: Sendable, Equatable {
   /// All values of a parameter in the order in which they were sent.
   public func values(of name: String) -> [String] {
     var values: [String] = []
-    for parameter in all where parameter.name == name { values.append(parameter.value) }
+    for parameter in all where parameter.name.hasSameBytes(as: name) { values.append(parameter.value) }
     return values
   }
 
@@ -130,8 +140,10 @@ public struct FormParameters: Sendable, Equatable {
   ///
   /// Protocols such as RFC 8628 refuse repeated parameters.
   public var firstRepeatedName: String? {
-    var seen: Set<String> = []
-    return all.first { !seen.insert($0.name).inserted }?.name
+    // At most 128 short names, so that a search is cheap. A set would also take two spellings of a name for one.
+    all.indices.first { place in
+      all[..<place].contains { $0.name.hasSameBytes(as: all[place].name) }
+    }.map { all[$0].name }
   }
 
   private static func decoded(

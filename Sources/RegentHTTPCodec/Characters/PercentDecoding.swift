@@ -1,9 +1,13 @@
+internal import RegentEncodings
+
 /// Why percent-encoded bytes were refused.
 public struct PercentDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Reason: Hashable, Sendable {
     case brokenEscape
     case zeroByte
     case notUTF8
+    /// The text has more combining marks in a row than `CombiningMarks` allows.
+    case tooManyMarks
   }
 
   public let reason: Reason
@@ -20,6 +24,8 @@ public struct PercentDecodingError: Error, Hashable, Sendable, CustomStringConve
       "a zero byte at byte \(offset) is not allowed in text: leave it out"
     case .notUTF8:
       "the text is not UTF-8 from byte \(offset) on: encode it as UTF-8 first"
+    case .tooManyMarks:
+      "the text from byte \(offset) on has more than \(CombiningMarks.longestRun) combining marks in a row: leave them out"
     }
   }
 }
@@ -37,7 +43,8 @@ public enum PercentDecoding {
 
   /// Decodes percent-encoded bytes to text.
   ///
-  /// - Throws: `PercentDecodingError` for a broken escape, a zero byte (raw or escaped) and invalid UTF-8.
+  /// - Throws: `PercentDecodingError` for a broken escape, a zero byte (raw or escaped), invalid UTF-8 and too many
+  ///   combining marks in a row.
   public static func text(
     _ raw: Span<UInt8>, plusSign: PlusSign = .plus
   ) throws(PercentDecodingError) -> String {
@@ -92,12 +99,14 @@ public enum PercentDecoding {
     return true
   }
 
-  /// Converts bytes without any escapes to text, after checking that they are UTF-8.
+  /// Converts bytes without any escapes to text, after checking that they are UTF-8 with few combining marks.
   static func validated(_ bytes: Span<UInt8>) throws(PercentDecodingError) -> String {
-    do {
-      return String(copying: try UTF8Span(validating: bytes))
+    do throws(UTF8.ValidationError) {
+      let text = try UTF8Span(validating: bytes)
+      if !text.hasTooManyMarks { return String(copying: text) }
     } catch {
       throw PercentDecodingError(reason: .notUTF8, offset: error.byteOffsets.lowerBound)
     }
+    throw PercentDecodingError(reason: .tooManyMarks, offset: 0)
   }
 }

@@ -1,3 +1,5 @@
+internal import RegentEncodings
+
 /// The cookies of one request (RFC 6265 §4.2.1), parsed strictly.
 ///
 /// A pair that breaks the grammar is skipped and does not affect the pair next to it. Other programs on the same host
@@ -45,7 +47,7 @@ public struct Cookies: Sendable, Equatable {
 
   /// All values of the cookies with a name.
   public func values(of name: String) -> [String] {
-    all.filter { $0.name == name }.map(\.value)
+    all.filter { $0.name.hasSameBytes(as: name) }.map(\.value)
   }
 
   private mutating func read(_ line: Span<UInt8>) {

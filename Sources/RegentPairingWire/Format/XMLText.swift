@@ -1,3 +1,5 @@
+internal import RegentEncodings
+
 /// Escapes text between XML tags, and restores it.
 enum XMLText {
   /// Appends an escaped text from which every XML 1.0 parser restores the original.
@@ -58,7 +60,7 @@ enum XMLText {
     }
     // Fast path: most texts contain no character references, and are copied as a whole.
     guard isPlain else { return resolved(bytes) }
-    guard let text = try? UTF8Span(validating: bytes) else { return nil }
+    guard let text = try? UTF8Span(validating: bytes), !text.hasTooManyMarks else { return nil }
     return String(copying: text)
   }
 
@@ -82,7 +84,8 @@ enum XMLText {
       out.append(found.byte)
       place += found.written.count
     }
-    return String(validating: out, as: UTF8.self)
+    guard let text = try? UTF8Span(validating: out.span), !text.hasTooManyMarks else { return nil }
+    return String(copying: text)
   }
 
   private static let references: [(written: [UInt8], byte: UInt8)] = [

@@ -52,7 +52,7 @@ extension RegcodeInfo {
   }
 
   private static func clear(_ bytes: [UInt8]?, _ name: String) throws(JSONShapeError) -> String {
-    guard let bytes, let clear = String(validating: bytes, as: UTF8.self)
+    guard let bytes, let clear = String(validating: bytes, as: UTF8.self), !clear.hasTooManyMarks
     else { throw JSONShapeError(name: name, expected: "base64 of text") }
     return clear
   }
