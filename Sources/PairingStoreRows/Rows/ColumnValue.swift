@@ -124,7 +124,7 @@ extension JSONValue: ColumnValue {
   ///
   /// The limits therefore allow everything that it can write, NUL characters included.
   init(column: SQLValue) throws(UnreadableRow) {
-    let limits = JSONLimits(depth: 8, bytes: 1 << 20, allowsNUL: true)
+    let limits = JSONLimits(depth: 8, bytes: 1 << 20, allowsNUL: true, allowsManyMarks: true)
     let text = try String(column: column)
     do throws(JSONError) {
       self = try JSONValue(reading: text, limits: limits)
