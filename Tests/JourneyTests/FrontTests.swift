@@ -33,7 +33,8 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
   @Test func `a path with many combining marks in a row is not found`() async throws {
     let service = try await TestService()
     try await TestTransport.inProcess.withClient(of: try service.router()) { client in
-      #expect(try await client.get("/api/v1/config/\(Self.marks)").status >= 400)
+      let answer = try await client.get("/api/v1/config/\(Self.marks)")
+      #expect(answer.status == 400 || answer.status == 404)
     }
   }
 }
