@@ -59,7 +59,7 @@ import Testing
     let (ends, hasChanged) = (Ends(), Flag())
     for place in [Waiters.Resource.check, .poll] {
       waiters.park(
-        PendingReply { _ in }, for: .code(id), .device(place, .owner), span: .seconds(60),
+        PendingReply { _ in }, for: .code(id), .device(place, .owner), from: nil, span: .seconds(60),
         // A thread that holds the lock of the table would wait for itself here.
         while: { waiters.count < 0 || !hasChanged.isSet },
         end: { ends.add($0) })
