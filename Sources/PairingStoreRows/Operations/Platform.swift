@@ -24,8 +24,7 @@ extension RowStore {
   }
 
   public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
-    try await requireMoreThanReserve()
-    return try await write { context, rows in
+    try await write { context, rows in
       let used = UsedRequest(id: exchange.request, ends: exchange.requestEnds)
       guard try rows.insertNew(context, Tables.usedRequests, used) else { throw StoreError.exchange(.used) }
       guard let box = try rows.one(context, Tables.boxes, Tables.boxes.row(exchange.box.text))?.record,
@@ -50,7 +49,7 @@ extension RowStore {
   public func decide(
     _ decision: PlatformPermissionRecord, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool {
-    try await write { context, rows in
+    try await write(mayUseReserve: entry?.isOfStranger == false) { context, rows in
       let there = try rows.decisions(context, of: decision.device)
       guard let change = try PermissionChange(decision, among: there, at: now) else { return false }
       if let forgotten = change.forgotten {
