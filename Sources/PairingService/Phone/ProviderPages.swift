@@ -151,8 +151,8 @@ extension Phone {
 
   /// Starts a new session for the viewer and sets its cookie; the old cookie becomes invalid.
   ///
-  /// `proved` is the stored hash with which the password was checked; nil for guests. `requestor` is that of the guest's
-  /// code.
+  /// `proved` is the stored hash with which the password was checked; nil for guests. `requestor` is that of the
+  /// guest's code.
   func start(as viewer: Viewer, proved: String?, at requestor: RequestorID? = nil, _ call: inout PhoneCall) async throws
   {
     let (session, cookie) = try await sessions.start(
