@@ -126,7 +126,11 @@ public final class PostgreSQLStore: Store {
     if database.health.isFull.isSo { try await lookForRoom() }
   }
 
-  /// Does nothing, because PostgreSQL does not tell clients how much of the server's disk is free.
+  /// Whether only the reserve of the disk is free: false, because PostgreSQL does not tell clients how much of the
+  /// server's disk is free.
+  var isOnReserve: Bool { get async { false } }
+
+  /// Does nothing; see ``isOnReserve``.
   func requireMoreThanReserve() async throws(StoreError) {}
 
   /// The number of writes that wait for the running transaction.

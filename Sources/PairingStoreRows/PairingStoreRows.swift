@@ -4,8 +4,8 @@
 // (docs/decisions/0015-one-set-of-verbs.md).
 //
 // An adapter must define these names:
-// - `RowStore`: its store, with `database`, `vault`, `known`, `tamperLog`, `liveCodes`, `wallClock` and
-//   `transaction(asking:thenAsking:)`.
+// - `RowStore`: its store, with `database`, `vault`, `known`, `tamperLog`, `liveCodes`, `wallClock`,
+//   `transaction(asking:thenAsking:)` and `requireMoreThanReserve()`.
 // - `ReadContext` and `WriteContext`, which conform to `Querying`, and their `Row`.
 // - `changed`, which records what a write must tell other nodes, and `writtenAuditHead`.
 // - `DatabaseError`.
@@ -24,11 +24,16 @@ extension RowStore {
   /// `asking` lists queries that the operation will need, and `thenAsking` more queries that depend on their results.
   /// PostgreSQL gets each list in one batch before the operation runs, which saves round trips; SQLite ignores both
   /// lists. The result of the operation does not depend on them.
+  ///
+  /// The operation fails with `diskFull` when only the reserve of the disk is free, unless it `mayUseReserve`. Only
+  /// operators, sign-outs, refusals and upkeep may, and changes that add no row.
   package func write<Value: Sendable>(
+    mayUseReserve: Bool = false,
     asking questions: (@Sendable () -> [Question])? = nil,
     thenAsking more: (@Sendable (borrowing ReadContext) throws -> [Question])? = nil,
     _ body: @escaping @Sendable (borrowing WriteContext, SignedRows) throws -> Value
   ) async throws(StoreError) -> Value {
+    if !mayUseReserve { try await requireMoreThanReserve() }
     let (vault, tamperLog, known) = (vault, tamperLog, known)
     return try await answer {
       try await self.transaction(asking: questions, thenAsking: more) { context in

@@ -80,6 +80,16 @@ extension MemoryStore {
     note(line(found.count))
     return (found.count, last)
   }
+
+  public func eraseDetails(
+    ofDevices devices: Set<String>, after number: Int64, limit: Int, audit line: @escaping @Sendable (Int) -> AuditEntry
+  ) async throws(StoreError) -> (count: Int, last: Int64)? {
+    let found = try await audit(after: number, limit: .max).filter { $0.entry.isAbout(devices: devices) }.prefix(limit)
+    guard let last = found.last?.number else { return nil }
+    for one in found { log[Int(one.number) - forgotten - 1] = one.entry.withoutDetail }
+    note(line(found.count))
+    return (found.count, last)
+  }
 }
 
 extension PairingState {

@@ -3,6 +3,7 @@ import PairingStore
 import RegentPairing
 @testable import PairingStoreSQLite
 @testable import StoreConformance
+import SQLite
 import TestSupport
 import Testing
 
@@ -66,6 +67,40 @@ struct `The disk reserve` {
       disk.makeRoom()
       _ = try await eventually("there is room") { await store.isOnReserve ? nil : true }
       try await stage.reserve(try stage.registration(4, device: 4))
+    }
+  }
+
+  @Test func `on the reserve, strangers cannot make the database grow`() async throws {
+    try await withSmallDisk { store, disk in
+      let stage = try await ConformanceFixture(store)
+      func account(_ name: String) throws -> LoginSubject { .account(stage.local, try ConformanceFixture.name(name)) }
+      for _ in 0..<7 { _ = try await store.recordLoginFailure(of: account("attacked"), at: stage.at(1)) }
+      for number in 1..<1000 {
+        _ = try await store.recordLoginFailure(of: account("name-\(number)"), at: stage.at(1 + number))
+      }
+      try disk.fill(leaving: 2_000_000)
+      _ = try await eventually("the reserve alone is left") { await store.isOnReserve ? true : nil }
+      await #expect(throws: StoreError.diskFull) {
+        _ = try await stage.session(9, as: Viewer(provider: stage.pass, account: nil), second: 3)
+      }
+      for actor: AuditEntry.Actor in [.device(stage.requestor), .viewer(Viewer(provider: stage.pass, account: nil))] {
+        await #expect(throws: StoreError.diskFull) {
+          try await store.append(AuditEntry(at: stage.at(3), actor: actor, action: "device.refuse", subject: "x"))
+        }
+      }
+      try await store.append(
+        AuditEntry(at: stage.at(3), actor: .operator(stage.carl), action: "account.set", subject: "x"))
+      _ = try await stage.session(8, as: stage.bob, second: 3)
+      // Failed sign-ins are counted, and each new counter replaces one of the thousand.
+      for number in 1000..<1100 {
+        _ = try await store.recordLoginFailure(of: account("name-\(number)"), at: stage.at(1 + number))
+      }
+      let rows: Int64? = try await store.database.read { context in
+        try context.value("SELECT count(*) FROM login_failure")
+      }
+      #expect(rows == 1000)
+      #expect(try await store.loginFailures(of: account("attacked"))?.count == 7)
+      #expect(try await store.loginFailures(of: account("name-1099"))?.count == 1)
     }
   }
 

@@ -86,6 +86,41 @@ extension StoreConformance {
       let both = try await stage.store.auditLines(about: stage.bob, after: 0, limit: 99)
       try expect(both.isEmpty, "left \(both)")
     },
+    ConformanceCheck("lines that name a box of an erased viewer, but no viewer, lose their detail") { stage in
+      @Sendable func line(_ actor: AuditEntry.Actor, _ action: String, _ subject: String, _ detail: String)
+        -> AuditEntry
+      {
+        AuditEntry(at: stage.at(1), actor: actor, action: action, subject: subject, detail: detail)
+      }
+      let (one, other) = ("0123456789abcdef", "1123456789abcdef")
+      let guest = Viewer(provider: stage.local, account: nil)
+      let about = [
+        line(.device(stage.requestor), "device.visitor", one, "DEMO, visitor \"v-1\", device \(one) \"Hall\""),
+        line(.operator(stage.carl), "device.rename", one, "\"Ann's TV\""),
+        line(.operator(stage.carl), "code.withdraw", "code", "DEMO, device \(one) \"Hall\""),
+        line(.viewer(guest), "code.approve", "code", "DEMO, device \(one)"),
+      ]
+      let others = [
+        line(.device(stage.requestor), "device.visitor", other, "DEMO, visitor \"v-2\""),
+        line(.viewer(stage.bob), "code.approve", "code", "DEMO, device \(one) \"Bob's\""),
+        line(.service, "device.sign-out", one, "made room for \(other): local/bob has more than 3 sign-ins"),
+        line(.operator(stage.carl), "device.rename", one, ""),
+      ]
+      for entry in about + others { try await stage.store.append(entry) }
+      var steps: [Int] = []
+      var last: Int64 = 0
+      while let step = try await stage.store.eraseDetails(
+        ofDevices: [one], after: last, limit: 3, audit: { line(.service, "test.step", "\($0)", "") })
+      {
+        steps.append(step.count)
+        last = step.last
+      }
+      try expect(steps == [3, 1], "took \(steps)")
+      let lines = try await stage.store.audit(after: 0, limit: 99).map(\.entry)
+      try expect(Array(lines.prefix(8)) == about.map(\.withoutDetail) + others, "are \(lines)")
+      let again = try await stage.store.eraseDetails(ofDevices: [one], after: 0, limit: 9, audit: { _ in others[0] })
+      try expect(again == nil, "changed \(again?.count ?? 0) lines again")
+    },
   ]
 }
 

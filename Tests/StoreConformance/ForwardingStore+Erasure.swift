@@ -24,4 +24,10 @@ extension ForwardingStore {
   ) async throws(StoreError) -> (count: Int, last: Int64)? {
     try await target.pseudonymise(viewer, as: name, after: number, limit: limit, audit: line)
   }
+
+  public func eraseDetails(
+    ofDevices devices: Set<String>, after number: Int64, limit: Int, audit line: @escaping @Sendable (Int) -> AuditEntry
+  ) async throws(StoreError) -> (count: Int, last: Int64)? {
+    try await target.eraseDetails(ofDevices: devices, after: number, limit: limit, audit: line)
+  }
 }

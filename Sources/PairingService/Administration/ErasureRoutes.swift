@@ -71,6 +71,7 @@ extension AdminCall {
     // A request that read the rows before they were deleted may write its audit line after its response. Wait for these
     // lines, up to five seconds, so that they get the pseudonym, too.
     for _ in 0..<50 where core.audit.linesUnderWay > 0 { try? await Task.sleep(for: .milliseconds(100)) }
+    erased.auditLines += try await eraseDetails(of: viewer, pseudonym, gone.rows)
     var last: Int64 = 0
     while let step = try await stored({ () throws(StoreError) in
       try await core.store.pseudonymise(viewer, as: name, after: last, limit: AdminPaths.page) { [self] count in
@@ -87,6 +88,42 @@ extension AdminCall {
       guard !earlier.isEmpty else { throw .missing("account", viewer.title) }
     }
     return erased
+  }
+}
+
+extension AdminCall {
+  /// Removes the details of audit lines that name a box of the viewer but not the viewer, such as `device.visitor`.
+  ///
+  /// Lines that name the viewer lead to earlier boxes, so this step comes before they get the pseudonym. A repeated
+  /// erasure finds the boxes in lines with the pseudonym.
+  ///
+  /// - Returns: the number of changed lines.
+  private func eraseDetails(
+    of viewer: Viewer, _ pseudonym: Viewer, _ rows: ViewerRows
+  ) async throws(AdminError) -> Int {
+    var devices = Set((rows.signIns.map(\.deviceHash) + rows.codes.map(\.deviceHash)).map(\.shortName))
+    for one in [viewer, pseudonym] {
+      let lines = try await stored { () throws(StoreError) in try await auditLines(about: one) }
+      for line in lines where line.entry.actor == .viewer(one) || line.entry.action == "code.approve" {
+        devices.formUnion(line.entry.devices)
+      }
+    }
+    var (changed, rest) = (0, Array(devices)[...])
+    while !rest.isEmpty {
+      // SQLite allows about 500 names in one condition.
+      let some = Set(rest.prefix(200))
+      rest = rest.dropFirst(200)
+      var last: Int64 = 0
+      while let step = try await stored({ [last] () throws(StoreError) in
+        try await core.store.eraseDetails(ofDevices: some, after: last, limit: AdminPaths.page) { [self] count in
+          entry("audit.pseudonymise", pseudonym.title, detail: "\(count) lines about its boxes have no detail now")
+        }
+      }) {
+        changed += step.count
+        last = step.last
+      }
+    }
+    return changed
   }
 }
 

@@ -14,7 +14,8 @@ struct AuditBudgets {
     let action: String
     /// The requestor of the lines.
     ///
-    /// Nil for requestors beyond the first ``mostKinds`` kinds: their lines are counted together.
+    /// Nil for requestors beyond the first ``mostKinds`` kinds and for actions that concern no requestor, such as a
+    /// sign-out of a guest's browser: their lines are counted together.
     let requestor: RequestorID?
   }
 
@@ -48,16 +49,25 @@ struct AuditBudgets {
 
   /// Whether an audit line is within the limits of its address and requestor.
   ///
-  /// If it is not, it is counted as left out.
-  mutating func take(_ action: String, at requestor: RequestorID, from source: SourceKey?, now: Uptime) -> Bool {
+  /// If it is not, it is counted as left out. Lines that concern no requestor share the limit of one.
+  mutating func take(_ action: String, at requestor: RequestorID?, from source: SourceKey?, now: Uptime) -> Bool {
     let isWithin =
       (source.map { Self.take(&sources, $0.network.hashValue, Self.bySource, now) } ?? true)
       && Self.take(&requestors, requestor.hashValue, Self.byRequestor, now)
-    guard !isWithin else { return true }
+    if !isWithin { leaveOut(action, at: requestor, now: now) }
+    return isWithin
+  }
+
+  /// Counts a line as left out.
+  mutating func leaveOut(_ action: String, at requestor: RequestorID?, now: Uptime) {
     var kind = Kind(action: action, requestor: requestor)
     if counts[kind] == nil, counts.count >= Self.mostKinds { kind = Kind(action: action, requestor: nil) }
     counts[kind, default: Count(since: now)].lines += 1
-    return false
+  }
+
+  /// Counts lines again whose summary could not be written.
+  mutating func putBack(_ count: Count, of kind: Kind) {
+    counts[kind, default: Count(since: count.since)].lines += count.lines
   }
 
   /// Removes and returns the counts of left-out lines that are old enough to be written; all counts with `all`.

@@ -51,12 +51,24 @@ package final class AuditTrail: Sendable {
   ///
   /// Returns nil, and counts the line as left out, when it exceeds the limits of ``AuditBudgets``.
   package func strangerEntry(
-    _ actor: AuditEntry.Actor, _ action: String, _ subject: String, detail: String, at requestor: RequestorID,
+    _ actor: AuditEntry.Actor, _ action: String, _ subject: String, detail: String, at requestor: RequestorID?,
     from address: IPAddress?
   ) -> AuditEntry? {
     let (now, source) = (clock.uptime, SourceKey(address))
     guard budgets.withLock({ $0.take(action, at: requestor, from: source, now: now) }) else { return nil }
     return entry(actor, action, subject, detail: detail)
+  }
+
+  /// Makes an audit line about an action of a viewer.
+  ///
+  /// Returns nil for a guest whose line exceeds the limits of ``AuditBudgets``, because a guest needs no account.
+  func entry(
+    of viewer: Viewer, _ action: String, _ subject: String, detail: String = "", at requestor: RequestorID? = nil,
+    from address: IPAddress?
+  ) -> AuditEntry? {
+    viewer.account == nil
+      ? strangerEntry(.viewer(viewer), action, subject, detail: detail, at: requestor, from: address)
+      : entry(.viewer(viewer), action, subject, detail: detail)
   }
 
   /// Writes the counts of audit lines that ``strangerEntry(_:_:_:detail:at:from:)`` left out, as one line for each
@@ -67,9 +79,10 @@ package final class AuditTrail: Sendable {
     let now = clock.uptime
     for (kind, count) in budgets.withLock({ $0.due(at: now, all: all) }) {
       let seconds = max(now.since(count.since).components.seconds, 1)
-      await write(
+      let line = entry(
         .service, kind.action, kind.requestor?.text ?? "several requestors",
         detail: "\(count.lines) more events of this kind within \(seconds) seconds were counted and not listed")
+      if await !append(line) { budgets.withLock { $0.putBack(count, of: kind) } }
     }
   }
 
@@ -86,11 +99,15 @@ package final class AuditTrail: Sendable {
     await append(entry(actor, action, subject, outcome, detail: detail))
   }
 
-  private func append(_ line: AuditEntry) async {
+  /// Stores an audit line; false when it could not be written.
+  @discardableResult
+  private func append(_ line: AuditEntry) async -> Bool {
     do throws(StoreError) {
       try await store.append(line)
+      return true
     } catch {
       log.warning("audit", ("action", line.action), ("reason", "\(error)"))
+      return false
     }
   }
 
@@ -119,7 +136,14 @@ package final class AuditTrail: Sendable {
     }
     guard isWanted else { return }
     Task { [self] in
-      await append(line)
+      do throws(StoreError) {
+        try await store.append(line)
+      } catch .diskFull where line.isOfStranger {
+        // On the reserve of the disk such lines are counted only. A log message for each would fill the disk, too.
+        budgets.withLock { $0.leaveOut(line.action, at: nil, now: clock.uptime) }
+      } catch {
+        log.warning("audit", ("action", line.action), ("reason", "\(error)"))
+      }
       recent.withLock { $0[bucket].waiting -= 1 }
     }
   }

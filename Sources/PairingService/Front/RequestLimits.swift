@@ -228,7 +228,7 @@ package final class RequestLimits: Sendable {
   /// Above the limit the line is left out, because signing in and out must always work. Other actions have a limit of
   /// their own.
   func hasSessionLine(for viewer: Viewer) -> Bool {
-    // The sessions of guests are limited by their address instead of the viewer.
+    // The lines of guests are limited by ``AuditBudgets``, because all guests of a provider are the same viewer.
     guard viewer.account != nil else { return true }
     do throws(CallError) {
       try take(Meter(requestor: nil, subject: .sessions(viewer)), limits.newcomers)

@@ -161,8 +161,10 @@ extension Phone {
 
   func signOut(_ call: inout PhoneCall) async throws {
     if let session = call.session {
-      let line = entry("session.end", session.id.text, call)
-      try await sessions.end(session, audit: core.limits.hasSessionLine(for: session.viewer) ? line : nil)
+      let line =
+        core.limits.hasSessionLine(for: session.viewer)
+        ? core.audit.entry(of: session.viewer, "session.end", session.id.text, from: call.request.clientAddress) : nil
+      try await sessions.end(session, audit: line)
     }
     call.session = nil
     call.forgetsPages = true

@@ -148,8 +148,9 @@ extension Phone {
         of: session.viewer, from: call.request.clientAddress, at: opened.record.requestor)
     }
     let entry = core.audit.entry(
-      .viewer(session.viewer), isWrong ? "code.deny" : "code.approve", opened.record.id.text,
-      detail: (isWrong ? "wrong number: " : "") + opened.record.auditLabel)
+      of: session.viewer, isWrong ? "code.deny" : "code.approve", opened.record.id.text,
+      detail: (isWrong ? "wrong number: " : "") + opened.record.auditLabel, at: opened.record.requestor,
+      from: call.request.clientAddress)
     do throws(StoreError) {
       let result = try await core.codeTransitions.approve(
         opened.record.id,
@@ -172,8 +173,9 @@ extension Phone {
     try core.limits.takeAct(of: session.viewer, from: call.request.clientAddress)
     let isReport = call.field("reason") == "not-me"
     let entry = core.audit.entry(
-      .viewer(session.viewer), isReport ? "code.report" : "code.deny", opened.record.id.text,
-      detail: (isReport ? "the viewer did not start this: " : "") + opened.record.auditLabel)
+      of: session.viewer, isReport ? "code.report" : "code.deny", opened.record.id.text,
+      detail: (isReport ? "the viewer did not start this: " : "") + opened.record.auditLabel,
+      at: opened.record.requestor, from: call.request.clientAddress)
     _ = try await core.codeTransitions.deny(opened.record.id, by: session.id, audit: entry)
     if isReport {
       core.metrics.count(.codesReported)

@@ -55,7 +55,7 @@ extension Phone {
     try checkFree(opened, call)
     try core.limits.take(
       .visitor, from: call.request.clientAddress, at: opened.record.requestor)
-    try await start(as: Viewer(provider: provider.id, account: nil), proved: nil, &call)
+    try await start(as: Viewer(provider: provider.id, account: nil), proved: nil, at: opened.record.requestor, &call)
     do {
       try await claim(opened, call)
     } catch {
@@ -151,10 +151,12 @@ extension Phone {
 
   /// Starts a new session for the viewer and sets its cookie; the old cookie becomes invalid.
   ///
-  /// `proved` is the stored hash with which the password was checked; nil for guests.
-  func start(as viewer: Viewer, proved: String?, _ call: inout PhoneCall) async throws {
+  /// `proved` is the stored hash with which the password was checked; nil for guests. `requestor` is that of the
+  /// guest's code.
+  func start(as viewer: Viewer, proved: String?, at requestor: RequestorID? = nil, _ call: inout PhoneCall) async throws
+  {
     let (session, cookie) = try await sessions.start(
-      as: viewer, proved: proved, replacing: call.session, in: call.browserID, call.request)
+      as: viewer, proved: proved, replacing: call.session, in: call.browserID, call.request, at: requestor)
     call.session = session
     if let cookie = jar.keep(.session, cookie, for: SessionRecord.longest) {
       call.setCookies.append(cookie)

@@ -34,10 +34,11 @@ struct PhoneSessions: Sendable {
   /// Signs a browser in with a new session id.
   ///
   /// An id that an attacker planted before the sign-in is therefore worthless (session fixation). `proved` is the
-  /// stored hash with which the password was checked; nil for guests.
+  /// stored hash with which the password was checked; nil for guests. `requestor` is that of the guest's code.
   /// - Returns: the session and the value of its cookie.
   func start(
-    as viewer: Viewer, proved: String?, replacing earlier: SessionRecord?, in browserID: String, _ request: Request
+    as viewer: Viewer, proved: String?, replacing earlier: SessionRecord?, in browserID: String, _ request: Request,
+    at requestor: RequestorID?
   ) async throws(StoreError) -> (session: SessionRecord, cookie: String) {
     // The earlier session is ended by a call of its own, because that call reports which codes lose their claims.
     if let earlier { try await end(earlier, audit: nil) }
@@ -54,9 +55,10 @@ struct PhoneSessions: Sendable {
       try await core.store.startSession(session, replacing: nil, proved: proved, at: now))
     core.metrics.count(.signIns)
     try await endLost(beside: session, of: browserID)
-    if core.limits.hasSessionLine(for: viewer) {
-      core.audit.note(
-        .viewer(viewer), "session.start", id.text, detail: session.address.map { "from \($0)" } ?? "")
+    if core.limits.hasSessionLine(for: viewer),
+      let line = core.audit.entry(of: viewer, "session.start", id.text, at: requestor, from: request.clientAddress)
+    {
+      core.audit.note(line, from: nil)
     }
     return (session, cookie)
   }

@@ -33,4 +33,14 @@ public protocol ErasureStore: Sendable {
     _ viewer: Viewer, as name: AccountName, after number: Int64, limit: Int,
     audit line: @escaping @Sendable (Int) -> AuditEntry
   ) async throws(StoreError) -> (count: Int, last: Int64)?
+
+  /// Removes the detail of up to `limit` audit lines after a number that name one of these boxes and no viewer
+  /// (``AuditEntry/isAbout(devices:)``). `line` makes the audit line about the number of changed lines.
+  ///
+  /// Boxes are given by their short names.
+  ///
+  /// - Returns: the number of changed lines and the number of the last one; nil when no line is left.
+  func eraseDetails(
+    ofDevices devices: Set<String>, after number: Int64, limit: Int, audit line: @escaping @Sendable (Int) -> AuditEntry
+  ) async throws(StoreError) -> (count: Int, last: Int64)?
 }

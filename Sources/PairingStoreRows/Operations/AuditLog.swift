@@ -4,7 +4,7 @@ import RegentSQL
 
 extension RowStore {
   public func append(_ entry: AuditEntry) async throws(StoreError) {
-    try await write { context, rows in try rows.note(context, entry) }
+    try await write(mayUseReserve: !entry.isOfStranger) { context, rows in try rows.note(context, entry) }
   }
 
   public func audit(after number: Int64, limit: Int) async throws(StoreError)
@@ -55,7 +55,7 @@ extension RowStore {
   private func forgetOldest(
     _ limit: Int, _ isOver: @escaping @Sendable (Instant, Int64) -> Bool
   ) async throws(StoreError) -> Int {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard let stored = try rows.storedHead(context) else { return 0 }
       let old = try rows.oldLines(context, stored.record, limit: limit, isOver)
       guard let last = old.last else { return 0 }

@@ -20,6 +20,7 @@ extension RowStore {
     }
     let signedIn = SignedRows.question(of: device, at: requestor)
     return try await write(
+      mayUseReserve: true,
       asking: { [signedIn] },
       thenAsking: { context in
         let code = try Tables.authentications.unverified(context, signedIn, ["registration"])?[0].asText
@@ -49,8 +50,7 @@ extension RowStore {
   public func signInWithoutCode(_ record: AuthenticationRecord, at now: Instant) async throws(StoreError)
     -> ValidSignIn
   {
-    try await requireMoreThanReserve()
-    return try await write { context, rows in
+    try await write { context, rows in
       let authentication = record.authentication
       let place = try rows.place(context, authentication.requestor, record.deviceHash, record.about, at: now)
       let record = record.stored(under: place.device)
@@ -76,7 +76,8 @@ extension RowStore {
     async throws(StoreError) -> [AuthenticationRecord]
   {
     let places = [device] + (owner?.separateHash(of: device).map { [$0] } ?? [])
-    return try await write(asking: { places.map { SignedRows.question(of: $0, at: requestor) } }) { context, rows in
+    return try await write(mayUseReserve: true, asking: { places.map { SignedRows.question(of: $0, at: requestor) } }) {
+      context, rows in
       let ended = try places.compactMap { try rows.authentication(context, requestor, $0)?.record }.filter {
         owner?.owns($0.about) ?? true
       }
@@ -88,7 +89,7 @@ extension RowStore {
   public func revoke(_ filter: AuthenticationFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let ended = try rows.first(
         Int.max, context, Tables.authentications, filter.query(after: nil), where: filter.includes)
       try rows.endAuthentications(context, ended)
@@ -112,7 +113,7 @@ extension RowStore {
         """)
     }
     guard mayBeTooMany else { return [] }
-    return try await write { context, rows in
+    return try await write(mayUseReserve: true) { context, rows in
       let all = try rows.all(context, Tables.authentications, AuthenticationFilter(viewer: viewer).query(after: nil))
         .map(\.record)
       let ended = room.surplus(of: all, besides: new.authentication.id, at: now)
@@ -147,7 +148,7 @@ extension RowStore {
   public func name(
     _ screen: ScreenHash, _ name: String?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let current = try rows.one(
         context, Tables.screenNames, "\(all: Tables.screenNames) WHERE screen_hash = \(screen.bytes)")
       guard current?.record.name != name else { return }

@@ -6,7 +6,7 @@ extension RowStore {
   public func invite(_ invitation: ClientInvitationRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard try rows.requestor(context, invitation.requestor) != nil else {
         throw StoreError.notFound(what: "requestor")
       }
@@ -41,7 +41,6 @@ extension RowStore {
   public func register(
     _ client: OAuthClientRecord, invitedBy token: TokenHash, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
-    try await requireMoreThanReserve()
     try await write { context, rows in
       // The client has been stored already, if this call repeats one whose outcome was unknown.
       let there = try rows.one(context, Tables.oauthClients, Tables.oauthClients.row(client.id.text))
@@ -60,7 +59,7 @@ extension RowStore {
   public func revokeClientInvitation(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let table = Tables.clientInvitations
       guard try rows.one(context, table, table.row(id.text)) != nil else { throw ClientInvitationRecord.missing }
       try context.run("DELETE FROM client_invitation WHERE id = \(id.text)")

@@ -6,8 +6,7 @@ extension RowStore {
   public func reserve(_ record: RegistrationRecord, within limits: LiveCodeLimits, at now: Instant)
     async throws(StoreError) -> Reservation
   {
-    try await requireMoreThanReserve()
-    return try await write(asking: {
+    try await write(asking: {
       [
         Tables.requestors.row(record.requestor.text), Tables.keyPairs.row(record.rowKey.text),
         SignedRows.question(of: record.deviceHash, at: record.requestor),
@@ -49,7 +48,7 @@ extension RowStore {
   public func open(_ id: RegistrationID, at now: Instant) async throws(StoreError)
     -> RegistrationChange
   {
-    try await write(asking: { [Tables.registrations.row(id.text)] }) { context, rows in
+    try await write(mayUseReserve: true, asking: { [Tables.registrations.row(id.text)] }) { context, rows in
       try rows.apply(context, .open, to: rows.required(context, id), at: now)
     }
   }
@@ -57,7 +56,9 @@ extension RowStore {
   public func claim(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write(asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }) {
+    try await write(
+      mayUseReserve: true, asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }
+    ) {
       context, rows in
       let viewer = try rows.liveSession(context, session, at: now).record.viewer
       return try rows.apply(
@@ -69,7 +70,9 @@ extension RowStore {
   public func renew(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write(asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }) {
+    try await write(
+      mayUseReserve: true, asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }
+    ) {
       context, rows in
       _ = try rows.liveSession(context, session, at: now)
       return try rows.apply(context, .renew(session), to: rows.required(context, id), at: now)
@@ -79,7 +82,7 @@ extension RowStore {
   public func release(_ id: RegistrationID, by session: SessionID, at now: Instant)
     async throws(StoreError) -> RegistrationChange
   {
-    try await write(asking: { [Tables.registrations.row(id.text)] }) { context, rows in
+    try await write(mayUseReserve: true, asking: { [Tables.registrations.row(id.text)] }) { context, rows in
       try rows.apply(context, .release(session), to: rows.required(context, id), at: now)
     }
   }
@@ -92,8 +95,8 @@ extension RowStore {
       if case .session(let session, _) = request.by { Tables.sessions.row(session.text) } else { nil }
     // Disk space for operators is reserved: an approval by a viewer fails when only the reserve is left, and one by an
     // operator does not.
-    if session != nil { try await requireMoreThanReserve() }
     return try await write(
+      mayUseReserve: session == nil,
       asking: { [code, new] + (session.map { [$0] } ?? []) + (entry == nil ? [] : SignedRows.auditQuestions) },
       thenAsking: { context in
         let names = ["requestor", "device_hash", "public_key"]
@@ -143,7 +146,9 @@ extension RowStore {
   public func deny(
     _ id: RegistrationID, by session: SessionID, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    try await write(asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }) {
+    try await write(
+      mayUseReserve: true, asking: { [Tables.sessions.row(session.text), Tables.registrations.row(id.text)] }
+    ) {
       context, rows in
       _ = try rows.liveSession(context, session, at: now)
       let change = try rows.apply(
@@ -156,7 +161,7 @@ extension RowStore {
   public func withdraw(
     _ id: RegistrationID, _ reason: WithdrawalReason, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> RegistrationChange {
-    try await write(asking: { [Tables.registrations.row(id.text)] }) { context, rows in
+    try await write(mayUseReserve: true, asking: { [Tables.registrations.row(id.text)] }) { context, rows in
       let change = try rows.apply(
         context, .withdraw(reason), to: rows.required(context, id), at: now)
       try rows.note(context, entry)
@@ -165,7 +170,7 @@ extension RowStore {
   }
 
   public func forgetCodes(_ ids: [RegistrationID]) async throws(StoreError) {
-    try await write { context, _ in
+    try await write(mayUseReserve: true) { context, _ in
       for id in ids {
         try context.run("DELETE FROM registration WHERE id = \(id.text)")
         context.changed(.code(id))

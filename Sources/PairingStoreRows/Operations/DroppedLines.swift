@@ -107,7 +107,9 @@ extension RowStore {
     var gone = 0
     while gone < most, let walk = try await droppable() {
       let left = most - gone
-      let dropped = try await write { context, rows in try rows.drop(context, behind: walk, most: left) }
+      let dropped = try await write(mayUseReserve: true) { context, rows in
+        try rows.drop(context, behind: walk, most: left)
+      }
       guard dropped > 0 else {
         thinning.walk = nil
         break

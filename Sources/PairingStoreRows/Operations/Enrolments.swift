@@ -4,7 +4,7 @@ import RegentSQL
 
 extension RowStore {
   public func invite(_ enrolment: EnrolmentRecord, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard try rows.requestor(context, enrolment.requestor) != nil else {
         throw StoreError.notFound(what: "requestor")
       }
@@ -65,7 +65,7 @@ extension RowStore {
   }
 
   public func revokeEnrolment(_ id: EnrolmentID, audit entry: AuditEntry?, at now: Instant) async throws(StoreError) {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard try rows.enrolment(context, id) != nil else { throw EnrolmentRecord.missing }
       try context.run("DELETE FROM enrolment WHERE id = \(id.text)")
       try rows.note(context, entry)

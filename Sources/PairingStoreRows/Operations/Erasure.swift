@@ -19,7 +19,7 @@ extension RowStore {
   public func erase(
     _ viewer: Viewer, screen: @escaping ScreenHasher, audit line: AuditEntry, at now: Instant
   ) async throws(StoreError) -> ErasedRows {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let found = try rows.rows(context, about: viewer, screen)
       let changes = try rows.delete(context, found, of: viewer, at: now)
       if !found.isEmpty { try rows.note(context, line) }
@@ -31,7 +31,7 @@ extension RowStore {
     _ viewer: Viewer, as name: AccountName, after number: Int64, limit: Int,
     audit line: @escaping @Sendable (Int) -> AuditEntry
   ) async throws(StoreError) -> (count: Int, last: Int64)? {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let found = try rows.auditLines(context, about: viewer, after: number, limit: limit)
       guard let last = found.last?.record.number else { return nil }
       for stored in found {
@@ -39,6 +39,23 @@ extension RowStore {
         let changed = NumberedAuditEntry(
           number: one.number, entry: one.entry.pseudonymised(viewer, as: name),
           firstSignature: one.firstSignature ?? stored.signature)
+        try rows.put(context, Tables.audit, changed, over: stored)
+      }
+      try rows.note(context, line(found.count))
+      return (found.count, last)
+    }
+  }
+
+  public func eraseDetails(
+    ofDevices devices: Set<String>, after number: Int64, limit: Int, audit line: @escaping @Sendable (Int) -> AuditEntry
+  ) async throws(StoreError) -> (count: Int, last: Int64)? {
+    try await write(mayUseReserve: true) { context, rows in
+      let found = try rows.auditLines(context, ofDevices: devices, after: number, limit: limit)
+      guard let last = found.last?.record.number else { return nil }
+      for stored in found {
+        let one = stored.record
+        let changed = NumberedAuditEntry(
+          number: one.number, entry: one.entry.withoutDetail, firstSignature: one.firstSignature ?? stored.signature)
         try rows.put(context, Tables.audit, changed, over: stored)
       }
       try rows.note(context, line(found.count))
@@ -132,16 +149,14 @@ extension SignedRows {
   private func countedFailures<Context: Querying & ~Copyable>(
     _ context: borrowing Context, _ provider: ProviderID, _ name: AccountName
   ) throws -> [(source: String?, row: CountedFailures)] {
-    let ofAll = LoginSubject.account(provider, name).key
+    let ofAll = LoginSubject.account(provider, name).key(vault)
     // The key of one source ends like the key of all sources.
     let end = ofAll.dropFirst("[\"account\"".count)
     let sql: SQL = "\(all: Tables.loginFailures) WHERE \("subject", endsWith: end) ORDER BY subject"
     return try all(context, Tables.loginFailures, sql).compactMap { stored in
       let parts = (try? JSONValue(reading: Array(stored.record.subject.utf8)).texts()) ?? []
-      if parts.count == 3, stored.record.subject.utf8.elementsEqual(ofAll.utf8) { return (nil, stored.record) }
-      guard parts.count == 4, parts[0] == "account-from", parts[2].utf8.elementsEqual(provider.text.utf8),
-        parts[3].utf8.elementsEqual(name.text.utf8)
-      else { return nil }
+      if parts.count == 2, parts[0] == "account" { return (nil, stored.record) }
+      guard parts.count == 3, parts[0] == "account-from" else { return nil }
       return (parts[1], stored.record)
     }
   }
@@ -159,6 +174,23 @@ extension SignedRows {
       """
     try walk(context, Tables.audit, sql, expecting: limit) { stored in
       if stored.record.entry.names(viewer) { found.append(stored) }
+      return found.count < limit
+    }
+    return found
+  }
+
+  fileprivate func auditLines<Context: Querying & ~Copyable>(
+    _ context: borrowing Context, ofDevices devices: Set<String>, after number: Int64, limit: Int
+  ) throws -> [Stored<NumberedAuditEntry>] {
+    var found: [Stored<NumberedAuditEntry>] = []
+    var condition: SQL = "1 = 0"
+    for device in devices {
+      condition = "\(part: condition) OR subject = \(device) OR \("detail", contains: device)"
+    }
+    guard limit > 0 else { return found }
+    let sql: SQL = "\(all: Tables.audit) WHERE number > \(number) AND (\(part: condition)) ORDER BY number"
+    try walk(context, Tables.audit, sql, expecting: limit) { stored in
+      if stored.record.entry.isAbout(devices: devices) { found.append(stored) }
       return found.count < limit
     }
     return found

@@ -7,8 +7,7 @@ extension RowStore {
     _ client: OAuthClientRecord, replacing seen: OAuthClientRecord?, in room: ClientRoom, audit entry: AuditEntry?,
     at now: Instant
   ) async throws(StoreError) {
-    if seen == nil, OAuthClientRecord.Origin.forgotten.contains(client.origin) { try await requireMoreThanReserve() }
-    try await write { context, rows in
+    try await write(mayUseReserve: entry?.isOfStranger == false) { context, rows in
       guard try rows.requestor(context, client.requestor) != nil else {
         throw StoreError.notFound(what: "requestor")
       }
@@ -51,7 +50,7 @@ extension RowStore {
   public func removeOAuthClient(_ id: ClientID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard try rows.oauthClient(context, id) != nil else { throw StoreError.notFound(what: "client") }
       let ended = try rows.endGrants(context, GrantFilter(client: id))
       try context.run("DELETE FROM oauth_client WHERE id = \(id.text)")
@@ -65,6 +64,7 @@ extension RowStore {
       sql: "\(all: Tables.grants) WHERE authentication = \(grant.authentication.text)", table: Tables.grants.name,
       columns: ["authentication"])
     return try await write(
+      mayUseReserve: true,
       asking: { [ofSignIn] + SignedRows.questions(onWhich: grant) },
       thenAsking: { context in try SignedRows.moreQuestions(context, onWhich: grant) }
     ) { context, rows in
@@ -103,6 +103,7 @@ extension RowStore {
     // encryption.
     let values = Tables.grants.encode(grant, vault)
     return try await write(
+      mayUseReserve: true,
       asking: { [Tables.grants.row(grant.id.text)] + SignedRows.questions(onWhich: grant) },
       thenAsking: { context in try SignedRows.moreQuestions(context, onWhich: grant) }
     ) { [self] context, rows in
@@ -124,7 +125,7 @@ extension RowStore {
   }
 
   public func prolong(_ grant: GrantRecord, at now: Instant) async throws(StoreError) {
-    try await write(asking: { [Tables.grants.row(grant.id.text)] }) { context, rows in
+    try await write(mayUseReserve: true, asking: { [Tables.grants.row(grant.id.text)] }) { context, rows in
       guard let stored = try rows.one(context, Tables.grants, Tables.grants.row(grant.id.text)),
         stored.record.isValid(at: now), stored.record.generation == grant.generation,
         stored.record.idle < grant.idle
@@ -157,7 +158,7 @@ extension RowStore {
   public func endGrants(_ filter: GrantFilter, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [AuthenticationRecord]
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let ended = try rows.endGrants(context, filter)
       try rows.note(context, entry)
       return ended

@@ -16,7 +16,7 @@ extension RowStore {
   public func add(_ pair: KeyPair, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard try rows.requestor(context, pair.requestor) != nil else {
         throw StoreError.notFound(what: "requestor")
       }
@@ -42,7 +42,7 @@ extension RowStore {
   public func setState(
     of publicKey: PublicKey, to state: KeyPair.State, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard let stored = try rows.pair(context, publicKey) else {
         throw StoreError.notFound(what: "key pair")
       }
@@ -62,7 +62,7 @@ extension RowStore {
   public func add(_ key: SigningKeyRecord, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError)
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       if let there = try rows.signingKey(context, key.id)?.record {
         guard there == key else { throw StoreError.changedMeanwhile(what: "signing key") }
         return
@@ -76,7 +76,7 @@ extension RowStore {
   public func retireSigningKey(
     _ id: SigningKeyID, neededUntil: Instant, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard let stored = try rows.signingKey(context, id) else {
         throw StoreError.notFound(what: "signing key")
       }

@@ -4,29 +4,32 @@ import RegentSQL
 
 extension RowStore {
   public func loginFailures(of subject: LoginSubject) async throws(StoreError) -> LoginFailures? {
-    try await read { context, rows in try rows.failures(context, subject.key)?.record.failures }
+    try await read { context, rows in try rows.failures(context, subject.key(rows.vault))?.record.failures }
   }
 
   public func recordLoginFailure(of subject: LoginSubject, at now: Instant)
     async throws(StoreError) -> LoginFailures
   {
-    try await write { context, rows in
-      try rows.countFailure(context, subject, over: rows.failures(context, subject.key), at: now)
+    let isOnReserve = await isOnReserve
+    return try await write(mayUseReserve: true) { context, rows in
+      try rows.countFailure(
+        context, subject, over: rows.failures(context, subject.key(rows.vault)), isOnReserve: isOnReserve, at: now)
     }
   }
 
   public func takeLoginTry(of subject: LoginSubject, free: Int, at now: Instant) async throws(StoreError) -> LoginTry? {
-    try await write { context, rows in
-      let stored = try rows.failures(context, subject.key)
+    let isOnReserve = await isOnReserve
+    return try await write(mayUseReserve: true) { context, rows in
+      let stored = try rows.failures(context, subject.key(rows.vault))
       guard LoginThrottle.pause(after: stored?.record.failures, free: free, at: now) == nil else { return nil }
-      let after = try rows.countFailure(context, subject, over: stored, at: now)
+      let after = try rows.countFailure(context, subject, over: stored, isOnReserve: isOnReserve, at: now)
       return LoginTry(before: stored?.record.failures, after: after)
     }
   }
 
   public func giveBack(_ counted: LoginTry, of subject: LoginSubject) async throws(StoreError) {
-    let key = subject.key
-    try await write { context, rows in
+    let key = subject.key(vault)
+    try await write(mayUseReserve: true) { context, rows in
       guard let stored = try rows.failures(context, key) else { return }
       guard let left = LoginThrottle.givingBack(counted, from: stored.record.failures) else {
         try context.run("DELETE FROM login_failure WHERE subject = \(key)")
@@ -37,14 +40,14 @@ extension RowStore {
   }
 
   public func clearLoginFailures(of subject: LoginSubject) async throws(StoreError) {
-    let key = subject.key
+    let key = subject.key(vault)
     // A read transaction checks first whether a counter exists: most sign-ins follow no failure, and then nothing is
     // written to disk.
     let isThere = try await read { context, _ in
       try context.exists("SELECT 1 FROM login_failure WHERE subject = \(key)")
     }
     guard isThere else { return }
-    try await write { context, _ in
+    try await write(mayUseReserve: true) { context, _ in
       try context.run("DELETE FROM login_failure WHERE subject = \(key)")
       return
     }
@@ -80,13 +83,31 @@ extension SignedRows {
     return least.count
   }
 
+  /// Deletes one counter when there are a thousand, so that a new one takes no space from the reserve of the disk.
+  ///
+  /// An attacker can try any number of names from any number of addresses. Of the oldest 64 counters, the one with the
+  /// fewest failures goes: the counter of an attacked account is new, because each try renews it.
+  private func makeRoomForFailure(_ context: borrowing WriteContext) throws {
+    let some: Int64 = try context.value("SELECT count(*) FROM (SELECT 1 FROM login_failure LIMIT 1000) AS some") ?? 0
+    guard some >= 1000 else { return }
+    let oldest = try context.all(
+      """
+      SELECT rowid, failures FROM login_failure WHERE subject <> \(CountedFailures.others) ORDER BY last LIMIT 64
+      """
+    ) { (row: try $0.integer(0), count: try $0.integer(1)) }
+    guard let least = oldest.min(by: { $0.count < $1.count }) else { return }
+    try context.run("DELETE FROM login_failure WHERE rowid = \(least.row)")
+  }
+
   fileprivate func countFailure(
-    _ context: borrowing WriteContext, _ subject: LoginSubject, over stored: Stored<CountedFailures>?, at now: Instant
+    _ context: borrowing WriteContext, _ subject: LoginSubject, over stored: Stored<CountedFailures>?,
+    isOnReserve: Bool, at now: Instant
   ) throws -> LoginFailures {
+    if isOnReserve, stored == nil { try makeRoomForFailure(context) }
     let before = try stored ?? (subject.inherits ? failures(context, CountedFailures.others) : nil)
     let after = LoginThrottle.adding(to: before?.record.failures, at: now)
     try put(
-      context, Tables.loginFailures, CountedFailures(subject: subject.key, failures: after), over: stored)
+      context, Tables.loginFailures, CountedFailures(subject: subject.key(vault), failures: after), over: stored)
     return after
   }
 

@@ -6,7 +6,7 @@ import RegentSQL
 
 extension RowStore {
   public func keepNumbers(_ text: String, as kind: StoredCounters, of node: NodeID?) async throws(StoreError) {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       try rows.keep(context, Tables.numbers, NumbersRecord(id: NumbersRecord.id(kind, node), text: text))
     }
   }
@@ -32,7 +32,7 @@ extension RowStore {
   }
 
   public func tryWriting() async throws(StoreError) {
-    _ = try await write { context, _ in
+    _ = try await write(mayUseReserve: true) { context, _ in
       // Inserts a row and deletes it again. That reaches the disk on both databases, while an UPDATE without a change
       // need not.
       try context.run("INSERT INTO numbers (id, text, signature) VALUES ('trial', '', \([UInt8]()))")
@@ -44,7 +44,7 @@ extension RowStore {
   public func forgetExpired(at now: Instant, limit: Int, passes: Int, failures: Int)
     async throws(StoreError) -> Int
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let moment = now.milliseconds
       var left = limit
       let forgettable = (now - CodeLifetime.remembrance).milliseconds

@@ -4,7 +4,7 @@ import RegentSQL
 
 extension RowStore {
   public func putAccounts(_ writes: [AccountWrite], at now: Instant) async throws(StoreError) -> [RegistrationChange] {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       var changes: [RegistrationChange] = []
       for write in writes {
         let (account, seen) = (write.account, write.seen.map(Provision.account))

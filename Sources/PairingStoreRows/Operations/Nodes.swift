@@ -15,7 +15,7 @@ extension RowStore {
   }
 
   public func expire(_ id: RegistrationID, at now: Instant) async throws(StoreError) -> RegistrationRecord? {
-    try await write(asking: { [Tables.registrations.row(id.text)] }) { context, rows in
+    try await write(mayUseReserve: true, asking: { [Tables.registrations.row(id.text)] }) { context, rows in
       guard let stored = try rows.registration(context, id), now < stored.record.flow.forgettable else { return nil }
       return try rows.write(context, stored.record.flow.expiring(at: now), of: stored).record
     }

@@ -25,7 +25,6 @@ extension RowStore {
       return Permit.isWorthWriting(over: existing?.permit, at: now) ? nil : existing?.permit
     }
     if let good { return good }
-    try await requireMoreThanReserve()
     return try await write { context, rows in
       let record = try rows.usable(context, permit.authentication, at: now).record
       return try rows.keep(context, permit, of: record, among: most, at: now)
@@ -35,8 +34,7 @@ extension RowStore {
   public func openTemporarily(
     _ authentication: AuthenticationID, _ resource: ResourceID, keeping most: Int, at now: Instant
   ) async throws(StoreError) -> Permit {
-    try await requireMoreThanReserve()
-    return try await write { context, rows in
+    try await write { context, rows in
       let stored = try rows.usable(context, authentication, at: now)
       let record = stored.record
       let requestor = record.authentication.requestor
@@ -98,7 +96,7 @@ extension RowStore {
     requestor: RequestorID, provider: ProviderID, _ whose: TemporaryPassReset,
     audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Int {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let (owner, place) = (requestor.text, provider.text)
       var filter = AuthenticationFilter(requestor: requestor)
       var identity: IdentityHash?

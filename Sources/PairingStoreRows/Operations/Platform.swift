@@ -31,8 +31,7 @@ extension RowStore {
   }
 
   public func exchange(_ exchange: PlatformExchange, at now: Instant) async throws(StoreError) -> ValidSignIn {
-    try await requireMoreThanReserve()
-    return try await write { context, rows in
+    try await write { context, rows in
       let used = UsedText(id: exchange.request, ends: exchange.requestEnds)
       guard try rows.insertNew(context, Tables.usedRequests, used) else { throw StoreError.exchange(.used) }
       guard let box = try rows.one(context, Tables.boxes, Tables.boxes.row(exchange.box.text))?.record,
@@ -57,7 +56,7 @@ extension RowStore {
   public func decide(
     _ decision: PlatformPermissionRecord, signed: UsedText?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> Bool {
-    try await write { context, rows in
+    try await write(mayUseReserve: entry?.isOfStranger == false) { context, rows in
       if let signed, try !rows.insertNew(context, Tables.usedRequests, signed) { return false }
       let there = try rows.decisions(context, of: decision.device)
       guard let change = try PermissionChange(decision, among: there, at: now) else { return false }

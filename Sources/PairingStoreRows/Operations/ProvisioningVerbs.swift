@@ -53,7 +53,7 @@ extension RowStore {
   public func put(
     _ record: Provision, replacing seen: Provision?, audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       try rows.replace(context, seen, with: record, audit: entry, at: now)
     }
   }
@@ -62,7 +62,7 @@ extension RowStore {
     _ phc: String, of name: AccountName, at provider: ProviderID, by whom: PasswordSetter,
     audit entry: AuditEntry?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard try rows.account(context, provider, name) != nil else {
         throw StoreError.notFound(what: "account")
       }
@@ -86,7 +86,7 @@ extension RowStore {
   public func renewPassword(
     _ phc: String, replacing seen: String, of name: AccountName, at provider: ProviderID
   ) async throws(StoreError) {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard try rows.password(context, of: name, at: provider) == seen else { return }
       try rows.keep(
         context, Tables.passwords, PasswordRecord(provider: provider, name: name, phc: phc))
@@ -120,7 +120,6 @@ extension RowStore {
   }
 
   public func register(_ client: ClientRecord, at now: Instant) async throws(StoreError) {
-    try await requireMoreThanReserve()
     try await write { context, rows in
       guard let application = try rows.application(context, client.application),
         !application.isRevoked, application.requestor == client.requestor

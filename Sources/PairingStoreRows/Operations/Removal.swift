@@ -6,7 +6,7 @@ extension RowStore {
   public func remove(_ id: ProvisionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard try rows.provision(context, id) != nil else {
         throw StoreError.notFound(what: id.kind)
       }

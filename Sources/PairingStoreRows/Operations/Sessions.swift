@@ -6,7 +6,7 @@ extension RowStore {
   public func startSession(
     _ record: SessionRecord, replacing earlier: SessionID?, proved: String?, at now: Instant
   ) async throws(StoreError) -> [RegistrationChange] {
-    try await write { context, rows in
+    try await write(mayUseReserve: record.viewer.account != nil) { context, rows in
       if let refusal = try rows.signInRefusal(context, of: record.viewer) {
         throw StoreError.notInForce(refusal)
       }
@@ -38,7 +38,7 @@ extension RowStore {
       try rows.liveSession(context, id, at: now).record.isDue(at: now)
     }
     guard isDue else { return }
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       let stored = try rows.liveSession(context, id, at: now)
       guard stored.record.isDue(at: now) else { return }
       try rows.put(context, Tables.sessions, stored.record.used(at: now), over: stored)
@@ -48,7 +48,7 @@ extension RowStore {
   public func endSession(_ id: SessionID, audit entry: AuditEntry?, at now: Instant)
     async throws(StoreError) -> [RegistrationChange]?
   {
-    try await write { context, rows in
+    try await write(mayUseReserve: true) { context, rows in
       guard let changes = try rows.endSession(context, id, at: now) else { return nil }
       try rows.note(context, entry)
       return changes

@@ -1,3 +1,5 @@
+import RegentCryptography
+internal import RegentEncodings
 import RegentJSON
 import RegentPairing
 import PairingStore
@@ -63,15 +65,27 @@ struct CountedFailures: Sendable {
 extension LoginSubject {
   /// The key of the row that counts the subject's failures.
   ///
-  /// It is a JSON list, so that two subjects never have the same key.
-  var key: String {
+  /// It is a JSON list, so that two subjects never have the same key. It has a keyed hash in place of the name, because
+  /// a viewer may have typed a password into the field for the name. Rows of earlier versions have the name; they are
+  /// not used any more, and are deleted after a day.
+  func key(_ vault: Vault) -> String {
     let parts =
       switch self {
-      case .account(let provider, let name): ["account", provider.text, name.text]
+      case .account(let provider, let name): ["account", vault.loginHash(provider, name)]
       case .accountFrom(let source, let provider, let name):
-        ["account-from", source.text, provider.text, name.text]
+        ["account-from", source.text, vault.loginHash(provider, name)]
       case .source(let source): ["source", source.text]
       }
     return String(decoding: JSONValue.list(parts).bytes(), as: UTF8.self)
+  }
+}
+
+extension Vault {
+  /// The hash that stands for an account name, known or not, in the counters of failed sign-ins.
+  func loginHash(_ provider: ProviderID, _ name: AccountName) -> String {
+    var fields = FramedFields(purpose: "login_failure.name", version: 1)
+    fields.append(provider.text)
+    fields.append(name.text)
+    return Hex.encode(records.code(fields.bytes))
   }
 }
