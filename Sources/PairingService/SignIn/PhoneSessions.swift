@@ -56,7 +56,9 @@ struct PhoneSessions: Sendable {
     core.metrics.count(.signIns)
     try await endLost(beside: session, of: browserID)
     if core.limits.hasSessionLine(for: viewer),
-      let line = core.audit.entry(of: viewer, "session.start", id.text, at: requestor, from: request.clientAddress)
+      let line = core.audit.entry(
+        of: viewer, "session.start", id.text, detail: session.address.map { "from \($0)" } ?? "", at: requestor,
+        from: request.clientAddress)
     {
       core.audit.note(line, from: nil)
     }
