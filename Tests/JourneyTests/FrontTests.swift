@@ -20,12 +20,12 @@ private func accept(_ value: String) -> [(name: String, value: String)] { [("Acc
   ])
   func `a form with many combining marks in a row is refused`(method: String, path: String) async throws {
     let service = try await TestService()
-    try await TestTransport.inProcess.withClient(of: try service.router()) { client in
+    try await TestTransport.inProcess.withClient(of: try await service.phoneRouter()) { client in
       for form in ["\(Self.marks)=1", "client_id=x&grant_type=\(Self.marks)", "format=\(Self.marks)"] {
         let request = TestRequest(
           method, path, headers: [("Content-Type", "application/x-www-form-urlencoded")], body: Array(form.utf8))
         let answer = try await client.send(request)
-        #expect(answer.status == 400, "\(form.prefix(30)): \(answer.status)")
+        #expect((400...499).contains(answer.status), "\(form.prefix(30)): \(answer.status)")
       }
     }
   }

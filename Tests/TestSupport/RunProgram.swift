@@ -122,8 +122,9 @@ public final class RunningProgram {
 public func freePort() throws -> UInt16 {
   for _ in 0..<1_000 {
     let step = portsGiven.wrappingAdd(1, ordering: .relaxed).newValue
-    // The process id spreads test processes that run at the same time over the range.
-    let port = UInt16(10_000 + (UInt(getpid()) &* 97 &+ UInt(step)) % 22_000)
+    // The process id spreads test processes that run at the same time over the range. Their ids are often neighbours,
+    // and each may need more than a thousand ports.
+    let port = UInt16(10_000 + (UInt(getpid()) &* 2_003 &+ UInt(step)) % 22_000)
     if isFree(port) { return port }
   }
   throw TestSupportError("no free port among a thousand that were tried")

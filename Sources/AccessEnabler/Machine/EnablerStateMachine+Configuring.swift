@@ -31,9 +31,13 @@ extension EnablerStateMachine {
         finish(request, .configured(providers))
         return
       }
-    // Calls such as authorizations continue: an app may set its requestor each time it comes to the foreground.
-    case .ready where isSame: dropEarly()
-    default: leaveEverything(EntitlementError(.superseded))
+    default: break
+    }
+    if case .ready = phase, isSame {
+      // Calls such as authorizations continue: an app may set its requestor each time it comes to the foreground.
+      dropEarly()
+    } else {
+      leaveEverything(EntitlementError(.superseded))
     }
     if !details.requestor.isSameText(as: requestor) {
       selection = .usual

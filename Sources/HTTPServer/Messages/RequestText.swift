@@ -87,8 +87,8 @@ extension Request {
 
   /// The value of a header that may occur at most once; nil if it is absent.
   ///
-  /// - Throws: `RequestTextError` if the value is not UTF-8, has too many combining marks in a row, or if the header occurs more than once, because two programs
-  ///   could then use different values.
+  /// - Throws: `RequestTextError` if the value is not UTF-8 or has too many combining marks in a row, or if the header
+  ///   occurs more than once, because two programs could then use different values.
   public func singleHeader(_ name: HeaderName) throws(RequestTextError) -> String? {
     try withSingleHeader(name) { text in
       if let text { String(copying: text) } else { nil }

@@ -113,7 +113,7 @@ package final class Waiters: Sendable {
   private let state: Locked<WaitersState>
   private let clock: ServiceClock
 
-  /// - Parameter room: the number of long polls above which those of the network with the most are ended.
+  /// Makes the table for `room` long polls; above that number, those of the network with the most are ended.
   package init(clock: ServiceClock, room: Int = .max) {
     self.clock = clock
     state = Locked(WaitersState(room: room))

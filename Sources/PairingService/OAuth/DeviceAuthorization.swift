@@ -33,9 +33,9 @@ struct DeviceCode {
 
   /// The form in which a device id is shown on the admin socket.
   ///
-  /// With a device's id and the key pair of its app, anyone can act as the device. Only the role `owner`, which can make
-  /// key pairs, therefore sees it; the others see the short name, which each command takes as well. Of a device code,
-  /// only the half that is not secret is shown, because the whole code could be redeemed.
+  /// With a device's id and the key pair of its app, anyone can act as the device. Only the role `owner`, which can
+  /// make key pairs, therefore sees it; the others see the short name, which each command takes as well. Of a device
+  /// code, only the half that is not secret is shown, because the whole code could be redeemed.
   static func shownID(of device: DeviceID, _ hash: DeviceHash, _ about: DeviceDescription, to role: AdminRole) -> String
   {
     guard about.asked != nil else { return role == .owner ? device.text : hash.shortName }
