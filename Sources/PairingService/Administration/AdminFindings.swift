@@ -67,7 +67,7 @@ extension AdminCall {
           "proxy", .warning,
           "the proxy on the Unix socket does not send the addresses of its clients (X-Forwarded-For): rate limits "
             + "treat all its clients as one",
-          fix: "compare the proxy's settings with the samples in /usr/share/doc/regentd/examples/proxy")
+          fix: "compare the proxy's settings with the sample for it; install.md names the folder of the samples")
       ]
     }
     guard let proxy = core.undeclaredProxy.seen(at: core.clock.uptime) else { return [] }

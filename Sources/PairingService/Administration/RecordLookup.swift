@@ -78,12 +78,16 @@ extension AdminCall {
       if let whole = fitting.first(where: { $0.shortName == typed }) { return whole }
     }
     if others != nil, let own = own.map(core.hasher.device), try await isSignedIn(own) { fitting.insert(own) }
-    if fitting.isEmpty { fitting = try await devices(named: typed) }
+    var what = "are signed in with this device id"
+    if fitting.isEmpty {
+      fitting = try await devices(named: typed)
+      what = "have this name"
+    }
     guard fitting.count <= 1 else {
       let names = fitting.map(\.shortName).sorted()
       guard !fitting.contains(where: { $0.isCalled(typed) }) else { throw .ambiguous("device", typed, names) }
       throw .ambiguous(
-        "device", typed, names, hint: "several boxes are signed in with this device id; type one of these ids")
+        "device", typed, names, hint: "several boxes \(what); type one of these ids")
     }
     return fitting.first
   }

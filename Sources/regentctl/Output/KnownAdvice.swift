@@ -144,7 +144,7 @@ enum KnownAdvice {
     "run sudo regentctl setup --public-url http://LAN-ADDRESS:{} with an address that hostname -I shows; "
       + "without the package: regentd serve --listen '*:{}' --public-url http://LAN-ADDRESS:{}",
     "run sudo regentctl setup --public-url https://NAME with --proxy or --certificate",
-    "compare the proxy's settings with the samples in /usr/share/doc/regentd/examples/proxy",
+    "compare the proxy's settings with the sample for it; install.md names the folder of the samples",
     "run sudo regentctl setup --public-url {} --proxy; without the package: regentd serve --trust-proxy {}, "
       + "if only the proxy can connect from there",
     "see which boxes request them: regentctl code list; or raise --live-codes",
