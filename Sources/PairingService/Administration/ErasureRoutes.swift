@@ -116,7 +116,8 @@ extension AdminCall {
       var last: Int64 = 0
       while let step = try await stored({ [last] () throws(StoreError) in
         try await core.store.eraseDetails(ofDevices: some, after: last, limit: AdminPaths.page) { [self] count in
-          entry("audit.pseudonymise", pseudonym.title, detail: "in \(count) lines about its boxes the detail was removed")
+          entry(
+            "audit.pseudonymise", pseudonym.title, detail: "in \(count) lines about its boxes the detail was removed")
         }
       }) {
         changed += step.count
