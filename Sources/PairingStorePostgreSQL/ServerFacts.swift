@@ -49,6 +49,9 @@ public struct ServerFacts: Hashable, Sendable {
   /// The SQL that takes the right to connect from all roles but this one; nil when PUBLIC does not have that right.
   public var revocation: String?
 
+  /// The SQL that takes the right to create functions beside the tables from all roles; nil when PUBLIC does not have it.
+  public var schemaRevocation: String?
+
   /// Makes facts that give no reason for a warning.
   public init() {}
 
@@ -64,9 +67,11 @@ public struct ServerFacts: Hashable, Sendable {
       (SELECT CAST(coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)), 0) * 1000 AS BIGINT)
         FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user
         AND pid <> pg_backend_pid() AND application_name <> 'regent copy'),
-      CASE WHEN has_database_privilege('public', current_database(), 'CONNECT') THEN
+      CASE WHEN has_database_privilege('public', CAST(current_database() AS TEXT), 'CONNECT') THEN
         format('GRANT CONNECT ON DATABASE %I TO %I; REVOKE CONNECT ON DATABASE %1$I FROM PUBLIC',
-          current_database(), current_user) END
+          current_database(), current_user) END,
+      CASE WHEN has_schema_privilege('public', CAST(current_schema() AS TEXT), 'CREATE') THEN
+        format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC', current_schema()) END
       """)
     let answered = wallClock()
     guard let row = rows.first else { throw PostgreSQLError(.value, "the server says nothing of itself") }
@@ -77,6 +82,7 @@ public struct ServerFacts: Hashable, Sendable {
       of: Instant(milliseconds: try row.integer(3)), asked: asked, answered: answered)
     oldestTransaction = .milliseconds(try row.integer(5))
     revocation = try row.isNull(6) ? nil : row.text(6)
+    schemaRevocation = try row.isNull(7) ? nil : row.text(7)
     // A pooler reports a process number of its own when the connection is opened (`backend`). So this number differs
     // from the result of pg_backend_pid().
     isPooled = try row.integer(4) != Int64(context.backend)

@@ -178,6 +178,13 @@ actor ServerUpkeep: AdminUpkeep {
           "every role of the server may connect to the database, send NOTIFY and take locks",
           fix: fix))
     }
+    if let fix = server.schemaRevocation {
+      found.append(
+        Finding(
+          "database-rights", .warning,
+          "every role of the server may create functions in the schema of the tables, which this service could run",
+          fix: fix))
+    }
     if let ending = server.ending {
       found.append(
         Finding(

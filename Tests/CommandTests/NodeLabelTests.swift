@@ -51,6 +51,8 @@ import Testing
     #expect(said() == [])
     server.revocation = "REVOKE CONNECT ON DATABASE regent FROM PUBLIC"
     #expect(said() == [server.revocation])
+    server.schemaRevocation = "REVOKE CREATE ON SCHEMA public FROM PUBLIC"
+    #expect(said() == [server.revocation, server.schemaRevocation])
   }
 
   @Test func `doctor names a standby that does not stream or for which no change waits`() {

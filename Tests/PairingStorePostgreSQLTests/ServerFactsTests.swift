@@ -22,6 +22,31 @@ import Testing
     #expect(ahead(11_000, 4_000, 9_000) == .seconds(-2))
   }
 
+  @Test func `functions of another role in the schema are not run, and the right to create them is reported`()
+    async throws
+  {
+    let place = try DatabasePlace(on: PostgreSQLServer())
+    let operating = try place.connect()
+    let schema: SQL = "\(unsafeRawSQL: place.schema)"
+    try operating.run("CREATE ROLE stranger LOGIN", by: serverDeadline)
+    try operating.run("GRANT USAGE, CREATE ON SCHEMA \(part: schema) TO PUBLIC", by: serverDeadline)
+    let stranger = try place.connect(as: "stranger")
+    // For a value of the type `name`, these fit better than the server's own functions, which take text.
+    for (function, result): (SQL, SQL) in [("hashtext", "INTEGER"), ("quote_ident", "TEXT")] {
+      try stranger.run(
+        """
+        CREATE FUNCTION \(part: schema).\(part: function)(NAME) RETURNS \(part: result) LANGUAGE plpgsql
+        AS 'BEGIN RAISE EXCEPTION ''a function of a stranger was run''; END'
+        """, by: serverDeadline)
+    }
+    let store = try PostgreSQLStore(place.options())
+    defer { store.close() }
+    let statement = try #require(try await store.server().schemaRevocation)
+    #expect(statement == "REVOKE CREATE ON SCHEMA \(place.schema) FROM PUBLIC")
+    try operating.run("\(unsafeRawSQL: statement)", by: serverDeadline)
+    #expect(try await store.server().schemaRevocation == nil)
+  }
+
   @Test func `the store reports that every role may connect, and the statements that end this`() async throws {
     let place = try DatabasePlace(on: PostgreSQLServer())
     let store = try PostgreSQLStore(place.options())

@@ -22,7 +22,7 @@ struct AdvisoryLock: Sendable {
   /// The arguments of PostgreSQL's lock functions for this lock.
   ///
   /// They contain a hash of the schema's name, because two schemas of one database are independent.
-  var key: SQL { "\(part: number), coalesce(hashtext(current_schema()), 0)" }
+  var key: SQL { "\(part: number), coalesce(hashtext(CAST(current_schema() AS TEXT)), 0)" }
 
   /// Another session that holds the advisory lock or waits for it.
   struct Holder: Hashable, Sendable {
@@ -51,11 +51,11 @@ struct AdvisoryLock: Sendable {
       SELECT DISTINCT coalesce(CAST(l.pid AS BIGINT), 0), coalesce(CAST(a.usename AS TEXT), ''),
       l.pid IS NOT NULL AND (a.usesysid IS NULL OR EXISTS (
         SELECT 1 FROM pg_roles r WHERE pg_has_role(a.usesysid, r.oid, 'MEMBER')
-        AND CASE WHEN to_regclass('cluster') IS NULL THEN has_schema_privilege(r.oid, current_schema(), 'CREATE')
+        AND CASE WHEN to_regclass('cluster') IS NULL THEN has_schema_privilege(r.oid, CAST(current_schema() AS TEXT), 'CREATE')
           ELSE has_table_privilege(r.oid, to_regclass('cluster'), 'UPDATE') END))
       FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
       WHERE l.locktype = 'advisory' AND l.classid = \(part: number) AND l.objsubid = 2
-      AND l.objid = CAST(coalesce(hashtext(current_schema()), 0) AS OID)
+      AND l.objid = CAST(coalesce(hashtext(CAST(current_schema() AS TEXT)), 0) AS OID)
       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND l.pid IS DISTINCT FROM pg_backend_pid() \(part: kind)
       ORDER BY 1

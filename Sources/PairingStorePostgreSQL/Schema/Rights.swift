@@ -15,10 +15,10 @@ struct Rights {
     let rows = try connection.run(
       """
       WITH place AS (
-        SELECT coalesce(current_schema(), trim(BOTH ' "' FROM split_part(current_setting('search_path'), ',', -1))) AS name
+        SELECT coalesce(CAST(current_schema() AS TEXT), trim(BOTH ' "' FROM split_part(current_setting('search_path'), ',', -1))) AS name
       )
-      SELECT quote_ident(current_user), quote_ident(name), (
-        SELECT quote_ident(pg_get_userbyid(c.relowner)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      SELECT quote_ident(CAST(current_user AS TEXT)), quote_ident(name), (
+        SELECT quote_ident(CAST(pg_get_userbyid(c.relowner) AS TEXT)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname = name AND c.relname = 'cluster' AND c.relkind = 'r'
       ) FROM place
       """, by: deadline)

@@ -112,14 +112,17 @@ enum Schema {
   ///
   /// A role that may alter the tables could plant one. It would run code whenever the service writes a row, and the row
   /// signatures would not show it. The SQLite store checks its file for the same reason.
+  ///
+  /// Names are cast to text wherever a function or operator takes text: PostgreSQL would otherwise prefer a function of
+  /// the same name for `name` that another role has made in the schema.
   static func check(_ connection: Connection, by deadline: Deadline) throws {
     let rows = try connection.run(
       """
-      SELECT 'trigger “' || t.tgname || '” on the table “' || c.relname || '”'
+      SELECT 'trigger “' || CAST(t.tgname AS TEXT) || '” on the table “' || CAST(c.relname AS TEXT) || '”'
       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
       WHERE NOT t.tgisinternal AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'cluster'::regclass)
       UNION ALL
-      SELECT 'rule “' || r.rulename || '” on the table “' || c.relname || '”'
+      SELECT 'rule “' || CAST(r.rulename AS TEXT) || '” on the table “' || CAST(c.relname AS TEXT) || '”'
       FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
       WHERE c.relkind = 'r' AND c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'cluster'::regclass)
       LIMIT 1

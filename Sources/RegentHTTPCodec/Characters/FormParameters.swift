@@ -122,7 +122,8 @@ public struct FormParameters: Sendable, Equatable {
   /// - Throws: `FormError.repeated` if it was sent more than once.
   public func single(_ name: String) throws(FormError) -> String? {
     var value: String?
-    for parameter in all where parameter.name.hasSameBytes(as: name) {
+    for parameter in all
+    where parameter.name.utf8.count == name.utf8.count && parameter.name.hasSameBytes(as: name) {
       guard value == nil else { throw .repeated(name: name) }
       value = parameter.value
     }
@@ -132,7 +133,10 @@ public struct FormParameters: Sendable, Equatable {
   /// All values of a parameter in the order in which they were sent.
   public func values(of name: String) -> [String] {
     var values: [String] = []
-    for parameter in all where parameter.name.hasSameBytes(as: name) { values.append(parameter.value) }
+    for parameter in all
+    where parameter.name.utf8.count == name.utf8.count && parameter.name.hasSameBytes(as: name) {
+      values.append(parameter.value)
+    }
     return values
   }
 

@@ -103,7 +103,7 @@ public enum PercentDecoding {
   static func validated(_ bytes: Span<UInt8>) throws(PercentDecodingError) -> String {
     do throws(UTF8.ValidationError) {
       let text = try UTF8Span(validating: bytes)
-      if !text.hasTooManyMarks { return String(copying: text) }
+      if text.isKnownASCII || !text.hasTooManyMarks { return String(copying: text) }
     } catch {
       throw PercentDecodingError(reason: .notUTF8, offset: error.byteOffsets.lowerBound)
     }

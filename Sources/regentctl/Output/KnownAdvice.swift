@@ -167,6 +167,7 @@ enum KnownAdvice {
       + "box (ca-file)",
     "use the pooler's session mode, or connect to the server's own port",
     "use the same time server on both machines: timedatectl timesync-status",
+    "REVOKE CREATE ON SCHEMA {} FROM PUBLIC",
     "GRANT CONNECT ON DATABASE {} TO {}; REVOKE CONNECT ON DATABASE {} FROM PUBLIC",
     "SELECT pg_terminate_backend({}); then allow only the service to connect to the database",
     "use files in PEM format, with a key that matches the certificate",

@@ -35,7 +35,11 @@ struct FirstRecords {
   }
 
   /// Asks for the name that viewers read if `name` is nil.
-  func addProvider(_ given: ProviderID?, called name: String?, for requestor: RequestorID) async throws -> ProviderID {
+  ///
+  /// - Returns: the provider, and whether it was added.
+  func addProvider(
+    _ given: ProviderID?, called name: String?, for requestor: RequestorID
+  ) async throws -> (id: ProviderID, isNew: Bool) {
     let all = try await admin.providers()
     let present = all.map(\.id)
     let id =
@@ -64,18 +68,18 @@ struct FirstRecords {
       patch.set(.enabled, .bool(true))
       show("integration", try await admin.integrate(requestor, id, patch), "integration of \(requestor) with \(id)")
     }
-    return id
+    return (id, !present.contains(id))
   }
 
   /// Lets all viewers watch titles, if an option says so or the operator answers so.
   ///
   /// A temporary provider has no rules.
-  func addRule(_ given: String?, at provider: ProviderID) async throws {
+  func addRule(_ given: String?, at provider: ProviderID, isNew: Bool) async throws {
     if given == nil {
       guard try await admin.provider(provider).hasAccounts else { return }
       guard try await !admin.entitlements(of: provider).contains(where: { $0.effect == .allow }) else { return }
     }
-    guard let pattern = try given.map(Self.pattern) ?? askPattern(at: provider) else { return }
+    guard let pattern = try given.map(Self.pattern) ?? askPattern(at: provider, isNew: isNew) else { return }
     let saved = try await admin.add(
       EntitlementRequest(provider: provider, scope: .everybody, pattern: pattern, effect: .allow))
     show("rule", saved, "rule \(saved.record.id)")
@@ -83,8 +87,13 @@ struct FirstRecords {
 
   /// Asks before every viewer gets every title.
   ///
-  /// Without a terminal no viewer gets any.
-  private func askPattern(at provider: ProviderID) throws(CommandError) -> ResourcePattern? {
+  /// Without a terminal the viewers of a provider that this setup added get every title, as in earlier versions. A
+  /// provider that was there before may have no rule on purpose.
+  private func askPattern(at provider: ProviderID, isNew: Bool) throws(CommandError) -> ResourcePattern? {
+    guard call.canAsk || !isNew else {
+      call.console.note("every viewer may watch every title (*); add --allow PATTERN to grant less")
+      return try Self.pattern("*")
+    }
     guard call.canAsk else {
       call.console.note(
         "no viewer may watch a title yet: run regentctl entitle add \(provider) --allow PATTERN (* is all titles), or "

@@ -60,8 +60,9 @@ enum SetupVerb {
     if let isOn = call[announce] { try await Announcing.set(isOn, report, admin) }
     let records = FirstRecords(report, admin)
     let requestor = try await records.addRequestor(call[requestor], called: call[requestorName])
-    let provider = try await records.addProvider(call[provider], called: call[providerName], for: requestor)
-    try await records.addRule(call[allow], at: provider)
+    let (provider, isNew) = try await records.addProvider(
+      call[provider], called: call[providerName], for: requestor)
+    try await records.addRule(call[allow], at: provider, isNew: isNew)
     try await records.addAccount(call[account], at: provider)
     let box = try await FirstBox(wantsCode: call[invite], for: requestor, call, admin)
     if box == .key { try await records.issueKey(to: requestor) }
@@ -125,7 +126,8 @@ enum SetupVerb {
       + "(default: asked at the terminal; without a terminal no account is added)")
   private static let allow = Input.option(
     "allow", ValueKind<String>.text("PATTERN"),
-    "the titles that all viewers may watch; * is all titles (default: asked at the terminal; without a terminal none)")
+    "the titles that all viewers may watch; * is all titles (default: asked at the terminal; without a terminal *, if "
+      + "setup adds the provider)")
   private static let invite = Input.flag(
     "invite", "create an enrolment code for the first box, also without a terminal")
   private static let announce = Input.option(
