@@ -44,12 +44,12 @@ def wrong_requestor():
     with kept(BOX, unit="regent"):
         edit(BOX, "^requestor = .*", "requestor = hotle", "regent")
         said = box_doctor()
-        found = told(said, r"the key pair belongs to another requestor\s+hint: set the requestor .*: (regentctl key show) PUBLIC-KEY")
+        found = told(said, r"the key pair belongs to another requestor\s+hint: use the requestor .*: (regentctl key show) PUBLIC-KEY")
         key = told(said, r"credentials: key pair (\S+)").group(1)
         right = told(shell(f"{found.group(1)} {key}"), r"(?m)^requestor +(\S+)").group(1)
         edit(BOX, "^requestor = .*", f"requestor = {right}", "regent")
         plays()
-    return line_of(told(said, "hint: set the requestor"))
+    return line_of(told(said, "hint: use the requestor"))
 
 
 @mistake(17, "the secret's file has mode 0644")
