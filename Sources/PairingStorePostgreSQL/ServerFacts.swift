@@ -49,7 +49,7 @@ public struct ServerFacts: Hashable, Sendable {
   /// The SQL that takes the right to connect from all roles but this one; nil when PUBLIC does not have that right.
   public var revocation: String?
 
-  /// The SQL that takes the right to create functions beside the tables from all roles; nil when PUBLIC does not have it.
+  /// The SQL that takes the right to create functions beside the tables from all roles; nil when PUBLIC lacks it.
   public var schemaRevocation: String?
 
   /// Makes facts that give no reason for a warning.
