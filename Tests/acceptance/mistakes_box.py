@@ -104,7 +104,7 @@ def wrong_code():
 @mistake(22, "the box's clock is two days off")
 def clock_two_days_off():
     said = shell(f"LD_PRELOAD={FAKETIME} FAKETIME=+2d regent doctor", fails=None)
-    found = told(said, r"this box's clock is 1728\d\d s ahead of the service's\s+hint: set the clock: timedatectl set-ntp true, or date -s")
+    found = told(said, r"this box's clock is 172(?:799|8\d\d) s ahead of the service's\s+hint: set the clock: timedatectl set-ntp true, or date -s")
     # This machine has one clock, so that the box's is right again when its program no longer runs with another one.
     assert "same time as the service" in box_doctor()
     return line_of(found)
