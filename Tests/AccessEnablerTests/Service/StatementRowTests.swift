@@ -116,10 +116,13 @@ struct StatementRowTests {
   func `a clock at which no certificate is valid is reported as wrong, over TLS`(years: Int64) async throws {
     try await withTemporaryFolder { folder in
       let server = try OwnCertificateServer(folder)
-      let kind = try await server.kind(trusting: .file(server.certificate)) {
-        Clocks.wallMilliseconds() + years * 365 * 86_400_000
+      // On a busy machine the server's time may not come within three seconds; the certificate is then called invalid.
+      try await eventually("the clock is called wrong") { () async throws -> Bool in
+        let kind = try await server.kind(trusting: .file(server.certificate)) {
+          Clocks.wallMilliseconds() + years * 365 * 86_400_000
+        }
+        return kind == .clockWrong
       }
-      #expect(kind == .clockWrong)
     }
   }
 
