@@ -90,10 +90,7 @@ extension RequestLimits {
   private func bySource(_ row: NewRow, _ address: IPAddress?, _ limit: RateLimit)
     -> [(subject: Subject, requestor: RequestorID?, limit: RateLimit)]
   {
-    let source = SourceKey(address)
-    let own = (subject: Subject.rows(row, .source(source)), requestor: RequestorID?.none, limit: limit)
-    guard source.subscriber != source else { return [own] }
-    return [own, (.rows(row, .source(source.subscriber)), nil, limit.times(Self.subscriberFactor))]
+    bySource(address, limit, at: nil) { .rows(row, .source($0)) }
   }
 
   private func refuse(_ sentence: String, _ body: () throws(CallError) -> Void) throws(CallError) {

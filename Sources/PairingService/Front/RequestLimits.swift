@@ -283,12 +283,17 @@ package final class RequestLimits: Sendable {
       case .program: limits.newcomers.slowed(by: Self.programFactor)
       }
     guard let limit else { return }
+    try take(bySource(address, limit, at: requestor) { .newcomers(newcomer, $0) })
+  }
+
+  /// The rate limits of a client's address: its own, and that of the subscriber's whole IPv6 network.
+  func bySource(
+    _ address: IPAddress?, _ limit: RateLimit, at requestor: RequestorID?, _ subject: (SourceKey) -> Subject
+  ) -> [(subject: Subject, requestor: RequestorID?, limit: RateLimit)] {
     let source = SourceKey(address)
-    var all = [(subject: Subject.newcomers(newcomer, source), requestor: Optional(requestor), limit: limit)]
-    if source.subscriber != source {
-      all.append((.newcomers(newcomer, source.subscriber), requestor, limit.times(Self.subscriberFactor)))
-    }
-    try take(all)
+    let own = (subject: subject(source), requestor: requestor, limit: limit)
+    guard source.subscriber != source else { return [own] }
+    return [own, (subject(source.subscriber), requestor, limit.times(Self.subscriberFactor))]
   }
 
   func allow(_ verdict: RateVerdict) throws(CallError) {

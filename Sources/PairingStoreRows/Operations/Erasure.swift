@@ -33,16 +33,7 @@ extension RowStore {
   ) async throws(StoreError) -> (count: Int, last: Int64)? {
     try await write(mayUseReserve: true) { context, rows in
       let found = try rows.auditLines(context, about: viewer, after: number, limit: limit)
-      guard let last = found.last?.record.number else { return nil }
-      for stored in found {
-        let one = stored.record
-        let changed = NumberedAuditEntry(
-          number: one.number, entry: one.entry.pseudonymised(viewer, as: name),
-          firstSignature: one.firstSignature ?? stored.signature)
-        try rows.put(context, Tables.audit, changed, over: stored)
-      }
-      try rows.note(context, line(found.count))
-      return (found.count, last)
+      return try rows.change(context, found, noting: line) { $0.pseudonymised(viewer, as: name) }
     }
   }
 
@@ -51,20 +42,32 @@ extension RowStore {
   ) async throws(StoreError) -> (count: Int, last: Int64)? {
     try await write(mayUseReserve: true) { context, rows in
       let found = try rows.auditLines(context, ofDevices: devices, after: number, limit: limit)
-      guard let last = found.last?.record.number else { return nil }
-      for stored in found {
-        let one = stored.record
-        let changed = NumberedAuditEntry(
-          number: one.number, entry: one.entry.withoutDetail, firstSignature: one.firstSignature ?? stored.signature)
-        try rows.put(context, Tables.audit, changed, over: stored)
-      }
-      try rows.note(context, line(found.count))
-      return (found.count, last)
+      return try rows.change(context, found, noting: line, by: \.withoutDetail)
     }
   }
 }
 
 extension SignedRows {
+  /// Changes audit lines and adds a line with their number.
+  ///
+  /// A changed line keeps its number and its first signature, so that the log stays verifiable.
+  ///
+  /// - Returns: the number of changed lines and the number of the last one; nil if there are none.
+  fileprivate func change(
+    _ context: borrowing WriteContext, _ lines: [Stored<NumberedAuditEntry>],
+    noting line: (Int) -> AuditEntry, by change: (AuditEntry) -> AuditEntry
+  ) throws -> (count: Int, last: Int64)? {
+    guard let last = lines.last?.record.number else { return nil }
+    for stored in lines {
+      let one = stored.record
+      let changed = NumberedAuditEntry(
+        number: one.number, entry: change(one.entry), firstSignature: one.firstSignature ?? stored.signature)
+      try put(context, Tables.audit, changed, over: stored)
+    }
+    try note(context, line(lines.count))
+    return (lines.count, last)
+  }
+
   fileprivate func rows<Context: Querying & ~Copyable>(
     _ context: borrowing Context, about viewer: Viewer, _ screen: ScreenHasher
   ) throws -> ViewerRows {
